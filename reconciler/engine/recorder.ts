@@ -4,8 +4,8 @@
  */
 
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { type AddressOf, addressesByIdentity, identity, identityKey, lookUpIn } from "../core/model/identity";
-import type { RecordedResource, State, StateChange } from "../core/model/recorded";
+import { type AddressOf, addressesByIdentity, identityKeyOf, lookUpIn } from "../core/model/identity";
+import type { State, StateChange } from "../core/model/recorded";
 import { type StepChange, writtenChanges } from "../core/plan/record-patch";
 import { applyChange, continued, type FoldedState, headOf, stillQuarantined } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
@@ -91,9 +91,9 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       const isGroup = !isSettledCreate(written);
       const lines = written.map((change, index) => {
         if (change.type === "resource") {
-          const former = keyOfRecord(state.resources.get(change.address));
+          const former = identityKeyOf(state.resources.get(change.address));
           if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
-          const present = keyOfRecord(change.record ?? undefined);
+          const present = identityKeyOf(change.record);
           if (present !== undefined) addresses.set(present, change.address);
         }
         applyChange(state, change);
@@ -119,9 +119,6 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     },
   };
 }
-
-const keyOfRecord = (record: RecordedResource | undefined): string | undefined =>
-  record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
 
 /**
  * A new id and the end of its create. The id alone says both (fold.ts), so it counts even where the disk was full before

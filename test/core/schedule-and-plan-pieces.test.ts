@@ -245,7 +245,10 @@ describe("consent", () => {
       onDelete: { snapshot: false, preservedVolumes: "retain" },
     }) as const;
   const loss = (id: string) => ({ disk: "volume", id, detail: id }) as const;
-  const kinds = (made: Change) => consentsFor([made], [], () => undefined, kept, 1).map((one) => one.kind);
+  const kinds = (made: Change) =>
+    consentsFor({ changes: [made], steps: [], desiredOf: () => undefined, recordedOf: kept, managed: 1 }).map(
+      (one) => one.kind,
+    );
   it.each([
     ["a delete of what the state protects needs the block back", change({}), ["prevent_destroy"]],
     ["so does leaving it behind", change({ action: "forget" }), ["prevent_destroy"]],

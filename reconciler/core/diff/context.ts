@@ -135,10 +135,7 @@ const leftOpenBy =
 
 function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "hostsShown"> {
   const volumesOn = new Map<string, Hanging[]>();
-  const add = (vm: string, { id, name, sizeGb }: Hanging): void => {
-    const disk = { id, name, sizeGb };
-    appendTo(volumesOn, vm, disk);
-  };
+  const add = (vm: string, { id, name, sizeGb }: Hanging): void => appendTo(volumesOn, vm, { id, name, sizeGb });
   let hostsShown = live.of.volume.listed;
   for (const volume of shownOf(live, "volume")) {
     if (volume.attachedTo === undefined) hostsShown = false;

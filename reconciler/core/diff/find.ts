@@ -97,17 +97,10 @@ export function findKnown<L extends LiveOf[Kind]>(
     return foundError(importSpelt(pair, id, sighting.value.id));
   if (sighting.seen === "gone")
     return absentUnless(namesake(pair, seen, context), pair, context, vanishedAs(id, sighting));
-  return {
-    how: "known",
-    id,
-    live: valueSeen(sighting),
-    adopted: isImport ? ("imported" as const) : undefined,
-  };
+  return { how: "known", id, live: valueSeen(sighting), adopted: isImport ? "imported" : undefined };
 }
 
-export const vanishedAs = (id: string, { because, doubt, accepted }: Gone): Vanished => ({
-  ...{ id, because, doubt, accepted },
-});
+export const vanishedAs = (id: string, gone: Gone): Vanished => ({ ...gone, id });
 
 export const foundError = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",

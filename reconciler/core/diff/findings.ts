@@ -2,22 +2,19 @@
 
 import { type Address, movedText, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import type { Gone } from "../model/evidence";
 import { type Fix, fixText, toAsk, told, toRun, toSay, toWrite } from "../model/fix";
 import { definitionOf, isKind, type Kind, kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
 import { type Pair, recordedAt } from "./pair";
 
-/** A recorded resource of which the service proved that it does not exist any more. */
-export interface Vanished {
+/** A recorded resource of which the service proved that it does not exist any more, with the evidence. */
+export interface Vanished extends Pick<Gone, "because" | "doubt" | "accepted"> {
   readonly id: string;
-  /** The evidence, as a clause. */
-  readonly because: string;
-  /** What the evidence lacks. */
-  readonly doubt?: string;
-  /** That this is the service of the state is the user's word. */
-  readonly accepted?: boolean;
 }
+
+const placeOf = ({ address, desired }: Pair) => ({ address, source: desired?.source });
 
 /** The noun of a pair in a sentence. */
 const nounOfPair = ({ kind }: Pick<Pair, "kind">): string => kindRows[kind].fullNoun;
@@ -47,8 +44,7 @@ export const nameTaken = (
           ? `imports: [ { to: ${quoted(pair.address)}, id: ${JSON.stringify(found.id)} } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
           : [takeOver(pair.address, found.id, "to take it over"), toAsk("another name")],
   ),
-  address: pair.address,
-  source: pair.desired?.source,
+  ...placeOf(pair),
 });
 
 /**
@@ -91,48 +87,47 @@ export const severalNamed = (
       'adopt: "<id>" says which one it is',
     ),
   ]),
-  address: pair.address,
-  source: pair.desired?.source,
+  ...placeOf(pair),
 });
 
-export const importManaged = (pair: Pair, id: string, manager: string): Diagnostic => ({
+const importRefused = (
+  { address, import: wanted }: Pair,
+  code: "plan/import-managed" | "plan/import-not-found",
+  why: string,
+  more: Pick<Diagnostic, "detail" | "fix" | "fixParts">,
+): Diagnostic => ({
   severity: "error",
-  code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${nounOfPair(pair)} ${id} is managed as ${manager} already`,
-  detail: "One resource has one address.",
-  ...told([toWrite(movedText({ from: manager, to: pair.address })), toAsk("remove the imports entry")]),
-  address: pair.address,
-  source: pair.import?.source,
+  code,
+  summary: `${address} cannot be imported: ${why}`,
+  ...more,
+  address,
+  source: wanted?.source,
 });
+
+export const importManaged = (pair: Pair, id: string, manager: string): Diagnostic =>
+  importRefused(pair, "plan/import-managed", `${nounOfPair(pair)} ${id} is managed as ${manager} already`, {
+    detail: "One resource has one address.",
+    ...told([toWrite(movedText({ from: manager, to: pair.address })), toAsk("remove the imports entry")]),
+  });
 
 /** Whatever grew or attached it for one of two addresses would undo it for the other. */
-export const importKept = (pair: Pair, id: string, keeper: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-managed",
-  summary: `${pair.address} cannot be imported: ${nounOfPair(pair)} ${id} is the own data volume of ${keeper}`,
-  detail: `One resource has one address: the size of ${keeper} grows it.`,
-  fix: `remove the imports entry and ${pair.address}`,
-  address: pair.address,
-  source: pair.import?.source,
-});
+export const importKept = (pair: Pair, id: string, keeper: string): Diagnostic =>
+  importRefused(pair, "plan/import-managed", `${nounOfPair(pair)} ${id} is the own data volume of ${keeper}`, {
+    detail: `One resource has one address: the size of ${keeper} grows it.`,
+    fix: `remove the imports entry and ${pair.address}`,
+  });
 
-export const importSpelt = (pair: Pair, id: string, shown: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${nounOfPair(pair)} ${id}, and calls the one that it answers with ${shown}`,
-  fix: `write the id as the service does: ${shown}`,
-  address: pair.address,
-  source: pair.import?.source,
-});
+const showsNone = (pair: Pair, id: string): string => `the service shows no ${nounOfPair(pair)} ${id}`;
 
-export const importGone = (pair: Pair, id: string): Diagnostic => ({
-  severity: "error",
-  code: "plan/import-not-found",
-  summary: `${pair.address} cannot be imported: the service shows no ${nounOfPair(pair)} ${id}`,
-  fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${nounOfPair(pair)} is created`,
-  address: pair.address,
-  source: pair.import?.source,
-});
+export const importSpelt = (pair: Pair, id: string, shown: string): Diagnostic => {
+  const why = `${showsNone(pair, id)}, and calls the one that it answers with ${shown}`;
+  return importRefused(pair, "plan/import-not-found", why, { fix: `write the id as the service does: ${shown}` });
+};
+
+export const importGone = (pair: Pair, id: string): Diagnostic =>
+  importRefused(pair, "plan/import-not-found", showsNone(pair, id), {
+    fix: `correct the id${definitionOf(pair.kind).takenByName === true ? " or name" : ""}; without an imports entry a new ${nounOfPair(pair)} is created`,
+  });
 
 export const goneNote = (pair: Pair, vanished: Vanished, then: string): Diagnostic => ({
   severity: "warning",
@@ -143,8 +138,7 @@ export const goneNote = (pair: Pair, vanished: Vanished, then: string): Diagnost
       : `${pair.address}: ${nounOfPair(pair)} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
   detail: `The evidence: ${vanished.because}, and ${evidenceText(pair, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
-  address: pair.address,
-  source: pair.desired?.source,
+  ...placeOf(pair),
 });
 
 /**
@@ -160,8 +154,7 @@ export const unsaidState = (
   summary: `${pair.address}: ${nounOfPair(pair)} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
   detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
   fix: unsaidFix(pair.kind, status),
-  address: pair.address,
-  source: pair.desired?.source,
+  ...placeOf(pair),
 });
 
 const atRestOf = (kind: Kind): string => definitionOf(kind).atRest ?? "there";
@@ -193,7 +186,6 @@ export function unsettledIntent(pair: Pair, intent: Intent, evidence?: string): 
     summary: `outcome unknown: the create of ${nounOfPair(pair)} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
     detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${nounOfPair(pair)} named ${intent.name} in the service's console.`,
     ...told(outcomeUnknownFix(recordedAt(pair))),
-    address: pair.address,
-    source: pair.desired?.source,
+    ...placeOf(pair),
   };
 }

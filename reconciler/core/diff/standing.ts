@@ -7,13 +7,13 @@
 import type { GroupDifference } from "../../kinds/group/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import type { VolumeDifference } from "../../kinds/volume/diff";
-import { type Address, kindOf } from "../model/address";
+import { type Address, type Kind, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { notLookedAt, type Unobserved } from "../model/evidence";
 import { type Advice, fixText, toRun, toSay } from "../model/fix";
 import { definitionOf, kindRows, ofKind } from "../model/kinds";
-import { findSeen, type LiveVm, showsAddresses, sight } from "../model/live";
+import { findSeen, type LiveOf, type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { inShell } from "../text/in-shell";
 import { lazily } from "../text/lazily";
@@ -65,7 +65,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     const id = difference?.change?.id ?? recorded?.id;
     if (id === undefined) return withoutId(address, difference !== undefined);
     if (attribute === "id") return known(id);
-    const live = difference?.live ?? seen(address, id, context);
+    const live = difference?.live ?? findSeen(context.live, kindOf(address), id);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
     if (attribute === "size") return sizeStanding(address, live, recorded);
     return addressShown(computed, ofKind(live, "vm") ?? whyNotShown(address, id, context), recorded, isYoung);
@@ -101,11 +101,7 @@ const withoutId = (address: Address, isPlanned: boolean): Standing =>
         fix: `--target ${inShell(address)} as well, or plan everything`,
       };
 
-function sizeStanding(
-  address: Address,
-  live: ReturnType<typeof seen>,
-  recorded: RecordedResource | undefined,
-): Standing {
+function sizeStanding(address: Address, live?: LiveOf[Kind], recorded?: RecordedResource): Standing {
   const told = ofKind(live, "volume")?.sizeGb ?? ofKind(recorded, "volume")?.sizeGb;
   return told === undefined
     ? { is: "missing", why: `the service does not show the size of ${address}` }
@@ -118,10 +114,6 @@ const isWritten = ({ attribute }: Computed, { lifecycle }: DesiredResource): boo
 
 const valueWritten = ({ attribute }: Computed, resource: DesiredResource): string =>
   String((attribute === "size" ? ofKind(resource, "volume")?.sizeGb : undefined) ?? resource.name);
-
-function seen(address: Address, id: string, { live }: DiffContext) {
-  return findSeen(live, kindOf(address), id);
-}
 
 /** Why there is nothing to read a value from. */
 function whyNotShown(address: Address, id: string, { live }: DiffContext): Unobserved {

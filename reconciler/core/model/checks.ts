@@ -1,7 +1,7 @@
 /** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
 import { type Fields, isObject } from "../text/objects";
 import { parseAddress } from "./address";
-import type { FieldRow, FieldType, RecordedFields, Rows } from "./fields";
+import type { FieldRow, FieldType, Rows } from "./fields";
 
 export type Check = (value: unknown) => boolean;
 /** The same, where the compiler is to know the type of what passes. */
@@ -86,18 +86,9 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
 
 const checkOf = ({ type }: FieldRow): Check => (typeof type === "string" ? checkOfType[type] : oneOf(...type));
 
-export const checksOfRecord = <F extends Rows>(rows: F): Readonly<Record<keyof RecordedFields<F> & string, Check>> =>
-  fromRows(rows, (row) => {
-    if (row.recorded === "never") return undefined;
-    return row.recorded === "always" ? checkOf(row) : optional(checkOf(row));
-  });
-
-function fromRows<T>(rows: Rows, check: (row: FieldRow) => Check | undefined): T {
-  const checks: Record<string, Check> = {};
-  for (const [key, row] of Object.entries(rows)) {
-    const made = check(row);
-    if (made !== undefined) checks[key] = made;
-  }
-  // One check for each row that the type names.
-  return checks as T;
-}
+export const checksOfRecord = (rows: Rows): Readonly<Record<string, Check>> =>
+  Object.fromEntries(
+    Object.entries(rows).flatMap(([key, row]): [string, Check][] =>
+      row.recorded === "never" ? [] : [[key, row.recorded === "always" ? checkOf(row) : optional(checkOf(row))]],
+    ),
+  );

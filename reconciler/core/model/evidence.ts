@@ -234,20 +234,17 @@ export const noEnvironment = "";
 /** The doubts that need no request. */
 export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeDoubt | undefined {
   if (remembered === undefined) return undefined;
-  if (remembered.origin !== now.origin)
-    return { about: "origin", reason: `this state is of the service ${remembered.origin}, and this is ${now.origin}` };
-  if (remembered.project !== undefined && now.project !== undefined && remembered.project !== now.project)
-    return {
-      about: "project",
-      reason: `this state is of the project ${remembered.project}, and the file names ${now.project}`,
-    };
+  const doubt = (about: "origin" | "project" | "environment", noun: string, here: string): ScopeDoubt | undefined =>
+    isAnother(remembered[about], now[about])
+      ? { about, reason: `this state is of the ${noun} ${remembered[about]}, and ${here}` }
+      : undefined;
   const { environment } = now;
-  if (remembered.environment !== undefined && environment !== undefined && remembered.environment !== environment)
-    return {
-      about: "environment",
-      reason: `this state is of the environment ${remembered.environment}, and ${environment === noEnvironment ? "the file declares none" : `${environment} was chosen`}`,
-    };
-  return undefined;
+  const chosen = environment === noEnvironment ? "the file declares none" : `${environment} was chosen`;
+  return (
+    doubt("origin", "service", `this is ${now.origin}`) ??
+    doubt("project", "project", `the file names ${now.project}`) ??
+    doubt("environment", "environment", chosen)
+  );
 }
 
 export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt | KindDoubt): Sighting<T> {

@@ -8,12 +8,12 @@ import { volumeFacts } from "../../kinds/volume/facts";
 import { fieldsIn } from "../text/objects";
 import { type Check, flag, optional, text } from "./checks";
 import { type Attribute, type Computed, computedWithin } from "./computed";
-import type { DesiredByKind, DesiredResource, Reference } from "./desired";
+import type { DesiredResource, Reference } from "./desired";
 import { fieldsOf, type Rows } from "./fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "./kind-facts";
-import { definitionOf, eachKind, type Kind } from "./kinds";
+import { definitionOf, type Kind, ofKind, perKind } from "./kinds";
 import type { LiveOf } from "./live";
-import type { Orphan, RecordedByKind, RecordedResource, State } from "./recorded";
+import type { Orphan, RecordedResource, State } from "./recorded";
 import { hostOf, readingFieldsOf } from "./relations";
 import { asDesired } from "./usual";
 
@@ -76,68 +76,47 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
 }
 
 const ownFacts: { readonly [K in Kind]?: KindFacts<K> } = { vm: vmFacts, volume: volumeFacts, group: groupFacts };
-// Each kind has its own facts or those that follow from its rows.
-const facts = eachKind<{ readonly [K in Kind]: KindFacts<K> }>(
-  (kind) => ownFacts[kind] ?? (usualFacts(kind) as KindFacts<never>),
-);
+// Each kind has its own facts or those that follow from its rows, and is asked of resources of that kind alone.
+const facts = perKind((kind): KindFacts<Kind> => ownFacts[kind] ?? usualFacts(kind));
+const factsOf = ({ kind }: { readonly kind: Kind }): KindFacts<Kind> => facts[kind];
 
 export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[kind].memory();
-
-// The kind goes beside the resource: from that the compiler sees that both are of one kind.
 
 /** Its create was accepted, and no look has shown it since. */
 export const isNeverSeen = ({ unseen = [] }: RecordedResource): boolean =>
   unseen.some(({ field }) => field === "existence");
 
-const references = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].references(desired);
-export const referencesIn = (desired: DesiredResource): readonly Reference[] => references(desired.kind, desired);
+export const referencesIn = (desired: DesiredResource): readonly Reference[] => factsOf(desired).references(desired);
 
-const renamedIn = <K extends Kind>(
-  kind: K,
-  desired: DesiredByKind[K],
-  named: (reference: Reference, of: Kind) => Reference,
-) => facts[kind].renamed(desired, named);
 export const withReferences = (
   desired: DesiredResource,
   named: (reference: Reference, of: Kind) => Reference,
-): DesiredResource => renamedIn(desired.kind, desired, named);
+): DesiredResource => factsOf(desired).renamed(desired, named);
 
 /** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
 export const computedOfResource = (desired: DesiredResource): readonly Computed[] =>
   readingFieldsOf[desired.kind].flatMap((field) => computedWithin(fieldsIn(desired)[field]));
 
-const names = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].names(recorded);
-export const idsNamedBy = (recorded: RecordedResource): readonly string[] => names(recorded.kind, recorded);
+export const idsNamedBy = (recorded: RecordedResource): readonly string[] => factsOf(recorded).names(recorded);
 
-const keeps = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].keeps(recorded);
-export const idsKeptBy = (recorded: RecordedResource): readonly string[] => keeps(recorded.kind, recorded);
+export const idsKeptBy = (recorded: RecordedResource): readonly string[] => factsOf(recorded).keeps(recorded);
 
-const leaves = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].leaves?.(recorded) ?? [];
-export const leftWhenForgotten = (recorded: RecordedResource): readonly Orphan[] => leaves(recorded.kind, recorded);
+export const leftWhenForgotten = (recorded: RecordedResource): readonly Orphan[] =>
+  factsOf(recorded).leaves?.(recorded) ?? [];
 
-const wish = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].wish(recorded);
-export const recordAsDesired = (recorded: RecordedResource): DesiredResource => wish(recorded.kind, recorded);
+export const recordAsDesired = (recorded: RecordedResource): DesiredResource => factsOf(recorded).wish(recorded);
 
-const declared = <K extends Kind>(kind: K, recorded: RecordedByKind[K]): RecordedByKind[K] =>
-  facts[kind].declared?.(recorded) ?? recorded;
 export const recordAsDeclared = (recorded: RecordedResource): DesiredResource =>
-  recordAsDesired(declared(recorded.kind, recorded));
+  recordAsDesired(factsOf(recorded).declared?.(recorded) ?? recorded);
 
-const behaving = <K extends Kind>(kind: K, desired: DesiredByKind[K], now: DesiredByKind[K] | undefined) =>
-  facts[kind].behaving(desired, now);
 export const behavingAsDeclared = (desired: DesiredResource, now: DesiredResource | undefined): DesiredResource =>
-  behaving(desired.kind, desired, now?.kind === desired.kind ? now : undefined);
+  factsOf(desired).behaving(desired, ofKind(now, desired.kind));
 
-const guardedRecord = <K extends Kind>(
-  kind: K,
-  recorded: RecordedByKind[K],
-  now: DesiredByKind[K],
-): RecordedByKind[K] => facts[kind].guarded?.(recorded, now) ?? recorded;
 /**
  * The record, protected as well as its block: what protects counts before an apply has recorded it. What permits more
  * counts after that.
  */
 export function guardedAsDeclared(recorded: RecordedResource, now: DesiredResource): RecordedResource {
-  const own = recorded.kind === now.kind ? guardedRecord(recorded.kind, recorded, now) : recorded;
+  const own = recorded.kind === now.kind ? (factsOf(recorded).guarded?.(recorded, now) ?? recorded) : recorded;
   return { ...own, preventDestroy: own.preventDestroy || now.lifecycle.preventDestroy };
 }

@@ -100,17 +100,14 @@ export interface Debt {
   readonly since: string;
 }
 
-const weightOf = (reason: DueReason): number => dueReasons.indexOf(reason);
-
-const strongerOf = (one: DueReason, other: DueReason): DueReason => (weightOf(other) > weightOf(one) ? other : one);
-
 /** A command is owed once, since the first time, and for the strongest reason. */
 export function withDebt(debts: readonly Debt[], added: Debt): readonly Debt[] {
   const known = debts.find(({ command }) => command === added.command);
   if (known === undefined)
     return [...debts, added].sort((a, b) => duties.indexOf(a.command) - duties.indexOf(b.command));
-  const reason = strongerOf(known.reason, added.reason);
-  return reason === known.reason ? debts : debts.map((debt) => (debt === known ? { ...known, reason } : debt));
+  const { reason } = added;
+  if (dueReasons.indexOf(reason) <= dueReasons.indexOf(known.reason)) return debts;
+  return debts.map((debt) => (debt === known ? { ...known, reason } : debt));
 }
 
 /** What a record owes; only some kinds of resources owe anything. */

@@ -20,6 +20,11 @@ export const identity = (kind: Kind, id: string): Identity =>
 /** As a key: `vm:106`, which is how states and messages write it. */
 export const identityKey = ({ kind, id }: Identity): string => `${kind}:${id}`;
 
+/** Of a record; `undefined`: there is none, or nobody knows its id. */
+export const identityKeyOf = (
+  record: { readonly kind: Kind; readonly id?: string } | null | undefined,
+): string | undefined => (record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id)));
+
 /** Which address manages a resource. */
 export type AddressOf = (identity: Identity) => Address | undefined;
 
@@ -28,8 +33,10 @@ export function addressesByIdentity(
   records: Iterable<{ readonly kind: Kind; readonly id?: string; readonly address: Address }>,
 ): Map<string, Address> {
   const addresses = new Map<string, Address>();
-  for (const { kind, id, address } of records)
-    if (id !== undefined) addresses.set(identityKey(identity(kind, id)), address);
+  for (const record of records) {
+    const key = identityKeyOf(record);
+    if (key !== undefined) addresses.set(key, record.address);
+  }
   return addresses;
 }
 

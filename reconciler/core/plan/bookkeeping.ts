@@ -15,7 +15,6 @@ import {
   isAskedSnapshot,
   movedIntent,
   type PlannedChange,
-  type RecordedResource,
   type State,
   type StateChange,
 } from "../model/recorded";
@@ -33,35 +32,30 @@ export function bookkeeping(
   resolve: ResolveGroup,
 ): PlannedChange[] {
   const changes: PlannedChange[] = [...vanished(differences, pairs, before)];
-  const moved = new Map<Address, Address>();
-  for (const pair of pairs) if (pair.movedFrom !== undefined) moved.set(pair.address, pair.movedFrom);
-  const intents = new Map(pairs.map(({ address, intent }) => [address, intent]));
+  const pairAt = new Map(pairs.map((pair) => [pair.address, pair]));
   for (const difference of differences) {
+    const { address } = difference;
+    const { intent, movedFrom: from } = pairAt.get(address) ?? {};
     // The open create was looked for and not found: it made nothing. What bears its name from now on is somebody
     // else's.
-    const intent = intents.get(difference.address);
-    if (intent !== undefined && isOver(difference, intent))
-      changes.push({ type: "intent", address: difference.address, intent: null });
+    if (intent !== undefined && isOver(difference, intent)) changes.push({ type: "intent", address, intent: null });
     const next = nextRecord(difference, resolve);
-    const from = moved.get(difference.address);
     if (from !== undefined) {
       changes.push({ type: "resource", address: from, record: null });
       // What is gone keeps its record until it is made anew: nothing else names the volume that it left behind.
-      const record = next ?? difference.recorded ?? movedRecord(before.resources.get(from), difference.address);
-      if (record !== undefined) changes.push({ type: "resource", address: difference.address, record });
+      const former = difference.recorded ?? before.resources.get(from);
+      const record = next ?? (former && { ...former, address });
+      if (record !== undefined) changes.push({ type: "resource", address, record });
       // After the record: an id that is new to an address ends the create that is open there.
       changes.push(...moveIntent(from, difference, before));
       continue;
     }
-    if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))
-      changes.push({ type: "resource", address: difference.address, record: next });
+    if (next !== undefined && !deepEqual(next, before.resources.get(address)))
+      changes.push({ type: "resource", address, record: next });
   }
   changes.push(...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live));
   return changes;
 }
-
-const movedRecord = (record: RecordedResource | undefined, address: Address): RecordedResource | undefined =>
-  record === undefined ? undefined : { ...record, address };
 
 /** From now on an open create is looked for under the new address alone. */
 function moveIntent(from: Address, difference: ResourceDifference, { intents }: State): StateChange[] {

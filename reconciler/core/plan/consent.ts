@@ -84,42 +84,37 @@ export const everyGrant: Grants = {
   acceptService: true,
 };
 
-type RecordedConsent = (
-  address: Address,
-) => Pick<RecordedResource, "preventDestroy" | "deleting" | "unseen"> | undefined;
-
-export const consentsFor = (
-  changes: readonly Change[],
-  steps: readonly Step[],
-  desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedConsent,
+export interface ConsentInput {
+  readonly changes: readonly Change[];
+  readonly steps: readonly Step[];
+  readonly desiredOf: (address: Address) => DesiredResource | undefined;
+  readonly recordedOf: (
+    address: Address,
+  ) => Pick<RecordedResource, "preventDestroy" | "deleting" | "unseen"> | undefined;
   /** How many resources the state holds. */
-  managed: number,
-  isUnproven: (address: Address) => boolean = () => false,
-  environment?: Protection,
+  readonly managed: number;
+  readonly isUnproven?: (address: Address) => boolean;
+  readonly environment?: Protection | undefined;
   /** Why the id may be another resource's by now. */
-  otherAt: (address: Address) => string | undefined = () => undefined,
-): Consent[] => [
-  ...changes.flatMap((change) => [
-    ...protection(change, desiredOf, recordedOf, environment),
-    ...lossesOf(change, recordedOf, otherAt(change.address)),
-  ]),
-  ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
-  ...steps.flatMap(unprovenSnapshot),
-  ...steps.flatMap(deleteUnflushed),
-  ...steps.flatMap((step) => detachUnflushed(step, desiredOf(step.address) ?? recordedOf(step.address))),
-];
+  readonly otherAt?: (address: Address) => string | undefined;
+}
 
-function protection(
-  change: Change,
-  desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedConsent,
-  environment: Protection | undefined,
-): Consent[] {
+export function consentsFor(input: ConsentInput): Consent[] {
+  const { changes, steps, desiredOf, recordedOf } = input;
+  return [
+    ...changes.flatMap((change) => [...protection(change, input), ...lossesOf(change, input)]),
+    ...recreations(input),
+    ...steps.flatMap(unprovenSnapshot),
+    ...steps.flatMap(deleteUnflushed),
+    ...steps.flatMap((step) => detachUnflushed(step, desiredOf(step.address) ?? recordedOf(step.address))),
+  ];
+}
+
+function protection(change: Change, { desiredOf, recordedOf, environment }: ConsentInput): Consent[] {
   const { address, name } = change;
   const harm = harmOf(change);
-  if (harm === undefined || !isProtected(change, desiredOf, recordedOf)) return [];
   const desired = desiredOf(address);
+  if (harm === undefined || !isProtected(change, desired, recordedOf)) return [];
   if (isConsentPermitted(change, desired, environment)) return [];
   // Of a block that is no longer there only the record is left, which does not say what protected it.
   const isByEnvironment = environment !== undefined && (desired === undefined || guardOf(desired) === "environment");
@@ -153,11 +148,7 @@ const guardOf = (desired: DesiredResource | undefined): "block" | "environment" 
   desired?.lifecycle.preventDestroy !== true ? undefined : desired.protectedAt === undefined ? "environment" : "block";
 
 /** `protect: { allow: […] }` permits it: for what the environment protects, and not for what a block does. */
-function isConsentPermitted(
-  change: Change,
-  desired: DesiredResource | undefined,
-  environment: Protection | undefined,
-): boolean {
+function isConsentPermitted(change: Change, desired: DesiredResource | undefined, environment?: Protection): boolean {
   const word = harmOf(change)?.word;
   return (
     guardOf(desired) === "environment" &&
@@ -180,11 +171,8 @@ export const permittedChanges = (
 const lossGrant = (address: Address): string =>
   `--allow-loss ${inShell(address)} (or --allow-data-loss for everything that is listed)`;
 
-function lossesOf(
-  { address, losses, fields }: Change,
-  recordedOf: RecordedConsent,
-  other: string | undefined,
-): Consent[] {
+function lossesOf({ address, losses, fields }: Change, { recordedOf, otherAt }: ConsentInput): Consent[] {
+  const other = otherAt?.(address);
   const unseen = new Set(recordedOf(address)?.unseen?.map(({ field }): string => field));
   const again = fields.some(({ field, verb }) => verb === "rebuild" && unseen.has(field));
   return losses.map(({ detail, ...loss }): Consent => {
@@ -227,23 +215,17 @@ const fewGone = 3;
  * A resource that vanished is never created again without a word: a credential that lost the right to see it is shown
  * just what a deletion looks like. One whose delete a run had sent was meant to go.
  */
-function recreations(
-  changes: readonly Change[],
-  desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedConsent,
-  managed: number,
-  isUnproven: (address: Address) => boolean,
-): Consent[] {
+function recreations({ changes, desiredOf, recordedOf, managed, isUnproven }: ConsentInput): Consent[] {
   const gone = changes.filter(
     ({ action, reason, address }) => action === "create" && reason === "gone" && recordedOf(address)?.deleting !== true,
   );
   const many = gone.length > fewGone || (gone.length > 1 && gone.length * 2 > managed);
   return gone.map((change): Consent => {
     const { address, kind, because } = change;
-    const unproven = isUnproven(address);
+    const unproven = isUnproven?.(address) === true;
     const why =
       definitionOf(kind).words.whenMadeAnew ??
-      (isProtected(change, desiredOf, recordedOf)
+      (isProtected(change, desiredOf(address), recordedOf)
         ? "it has prevent_destroy"
         : many
           ? `${gone.length} of the ${managed} resources in the state are gone at once`
@@ -255,7 +237,7 @@ function recreations(
       address,
       detail: `${address} would be made anew: ${because}; ${why}`,
       grant: `--recreate ${inShell(address)} (or all)`,
-      unproven: unproven ? unproven : undefined,
+      unproven: unproven ? true : undefined,
     };
   });
 }
@@ -278,41 +260,29 @@ function harmOf(
  */
 const isProtected = (
   { address, movedFrom }: Change,
-  desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedConsent,
+  desired: DesiredResource | undefined,
+  recordedOf: ConsentInput["recordedOf"],
 ): boolean =>
-  desiredOf(address)?.lifecycle.preventDestroy === true ||
+  desired?.lifecycle.preventDestroy === true ||
   (recordedOf(address) ?? recordedOf(movedFrom ?? address))?.preventDestroy === true;
 
 /** What it takes to delete or leave behind unusually much at once. `isEmpty`: the file declares nothing. */
 export function massRemoval(changes: readonly Change[], isEmpty: boolean, managed: number): Consent[] {
   const abandoned = changes.filter(isAbandoned).length;
   if (abandoned === 0) return [];
-  return isEmpty ? [emptyConsent(abandoned)] : removalConsent(abandoned, managed);
+  // The file declares nothing any more, which is more often a lost file than a wish.
+  if (isEmpty) {
+    const detail = `the desired state is empty, and ${abandoned} ${abandoned === 1 ? "resource" : "resources"} would be deleted or left behind`;
+    return [{ kind: "empty", detail, grant: "--allow-empty" }];
+  }
+  // Half a file is more often a mistake than a wish. Nothing is asked when no more goes than is usual.
+  if (abandoned < fewRemovals || abandoned * 2 <= managed) return [];
+  const detail = `${abandoned} of the ${managed} resources in the state are no longer declared and would be deleted or left behind`;
+  return [{ kind: "removal", detail, grant: `--allow-removal ${abandoned} (or all)`, count: abandoned }];
 }
-
-/** The file declares nothing any more, which is more often a lost file than a wish. */
-const emptyConsent = (abandoned: number): Consent => ({
-  kind: "empty",
-  detail: `the desired state is empty, and ${abandoned} ${abandoned === 1 ? "resource" : "resources"} would be deleted or left behind`,
-  grant: "--allow-empty",
-});
 
 /** So few resources may always go, whatever their share. */
 const fewRemovals = 5;
-
-/** Half a file is more often a mistake than a wish. Nothing is asked when no more goes than is usual. */
-const removalConsent = (abandoned: number, managed: number): Consent[] =>
-  abandoned < fewRemovals || abandoned * 2 <= managed
-    ? []
-    : [
-        {
-          kind: "removal",
-          detail: `${abandoned} of the ${managed} resources in the state are no longer declared and would be deleted or left behind`,
-          grant: `--allow-removal ${abandoned} (or all)`,
-          count: abandoned,
-        },
-      ];
 
 /**
  * Whether a resource is deleted, or left as an orphan where the service cannot delete. A resource that a `removed`

@@ -71,21 +71,24 @@ function priced(price: string | undefined, count: number | undefined, { per }: P
   return { amount: timesDecimal(knownDecimal(price), { units: BigInt(count) * hours, scale: 0 }), isPartial: false };
 }
 
-const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavor }: PriceTable): PartialAmount =>
-  [
+function costOf(one: Billed | undefined, { prices, priceOfFlavor }: PriceTable): PartialAmount {
+  if (one === undefined) return noAmount;
+  const { flavor, hasFloatingIp, disks, isPartial = false } = one;
+  return [
     ...disks.map((gb) => priced(prices.volumeGb, gb, prices)),
     ...(flavor === undefined ? [] : [priced(priceOfFlavor(flavor), 1, prices)]),
     ...(hasFloatingIp === true ? [priced(prices.floatingIp, 1, prices)] : []),
-  ].reduce(added, noAmount);
+  ].reduce(added, { ...noAmount, isPartial });
+}
+
+interface Billing<K extends Kind> {
+  recorded(record: RecordedByKind[K]): Billed;
+  /** `leaves`: whether the file leaves this field as it is recorded. */
+  desired(desired: DesiredByKind[K], leaves: (field: string) => boolean, now: Billed | undefined): Billed;
+}
 
 /** What is paid for of a kind. Nothing is paid for one that is not named here. */
-const billed: {
-  readonly [K in Kind]?: {
-    recorded(record: RecordedByKind[K]): Billed;
-    /** `leaves`: whether the file leaves this field as it is recorded. */
-    desired(desired: DesiredByKind[K], leaves: (field: string) => boolean, now: Billed | undefined): Billed;
-  };
-} = {
+const billed: { readonly [K in Kind]?: Billing<K> } = {
   vm: {
     recorded({ flavor, skipFloatingIp, floatingIp, rootSizeGb, sizeGb }) {
       const hasFloatingIp = skipFloatingIp === undefined ? floatingIp !== undefined : !skipFloatingIp;
@@ -107,22 +110,13 @@ const billed: {
   },
 };
 
-// The kind goes beside the resource: from that the compiler sees that both are of one kind.
-const recordBilled = <K extends Kind>(kind: K, record: RecordedByKind[K]) => billed[kind]?.recorded(record);
-const desiredBilled = <K extends Kind>(
-  kind: K,
-  desired: DesiredByKind[K],
-  leaves: (field: string) => boolean,
-  now: Billed | undefined,
-) => billed[kind]?.desired(desired, leaves, now);
+/** It is asked of resources of that kind alone. */
+const billingOf = (kind: Kind): Billing<Kind> | undefined => billed[kind];
 
-const costOfBilled = (one: Billed | undefined, list: PriceTable): PartialAmount => {
-  if (one === undefined) return noAmount;
-  const own = costOf(one, list);
-  return one.isPartial === true ? { ...own, isPartial: true } : own;
-};
-const ofRecord = (record: RecordedResource, list: PriceTable): PartialAmount =>
-  costOfBilled(recordBilled(record.kind, record), list);
+/** Without a record nothing is paid for. */
+const ofRecord = (record: RecordedResource | undefined, list: PriceTable): PartialAmount =>
+  costOf(record && billingOf(record.kind)?.recorded(record), list);
+
 /**
  * `stays`: it is changed in its place, or taken over; what is made anew is as the file says. `now`: what is known of it
  * before that.
@@ -134,8 +128,8 @@ function ofDesired(
   list: PriceTable,
 ): PartialAmount {
   const leaves = (field: string): boolean => stays && desired.lifecycle.ignoreChanges.includes(field);
-  const billedNow = now === undefined ? undefined : recordBilled(now.kind, now);
-  return costOfBilled(desiredBilled(desired.kind, desired, leaves, billedNow), list);
+  const billedNow = now && billingOf(now.kind)?.recorded(now);
+  return costOf(billingOf(desired.kind)?.desired(desired, leaves, billedNow), list);
 }
 
 export interface CostInput {
@@ -160,7 +154,7 @@ export function costOfPlan({ prices, changes, records, desiredOf, live }: CostIn
   for (const change of changes) {
     const { address, movedFrom } = change;
     const record = records.get(address) ?? records.get(movedFrom ?? address);
-    const now = record === undefined ? noAmount : ofRecord(record, list);
+    const now = ofRecord(record, list);
     const then = costAfter(change, desiredOf(address), record, live, list);
     const difference = minus(then.amount, now.amount);
     after = plus(after, difference);
@@ -185,7 +179,7 @@ function costAfter(
   list: PriceTable,
 ): PartialAmount {
   if (action === "delete" || action === "forget") return noAmount;
-  if (desired === undefined) return record === undefined ? noAmount : ofRecord(record, list);
+  if (desired === undefined) return ofRecord(record, list);
   if (action !== "import") return ofDesired(desired, action === "update", record, list);
   const shown = findSeen(live, kind, id);
   // What shows is under the keys that a record has.
@@ -217,7 +211,7 @@ export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostO
 function ofOrphan({ kind, sizeGb, record }: Orphan, list: PriceTable): PartialAmount {
   const { prices } = list;
   if (kind === "image") return priced(prices.imageGb, sizeGb, prices);
-  if (billed[kind] === undefined) return noAmount;
+  if (billingOf(kind) === undefined) return noAmount;
   if (sizeGb !== undefined) return costOf({ disks: [sizeGb] }, list);
   return record === undefined ? unpriced : ofRecord(record, list);
 }

@@ -10,27 +10,12 @@ export interface Ordered<N extends string> {
 }
 
 export function orderNodes<N extends string>(nodes: readonly N[], needs: (node: N) => Iterable<string>): Ordered<N> {
-  const known = new Set<string>(nodes);
-  const waitingFor = new Map<string, number>();
-  const neededBy = new Map<string, N[]>();
-  for (const node of nodes) {
-    let count = 0;
-    for (const before of new Set(needs(node))) {
-      if (!known.has(before) || before === node) continue;
-      count++;
-      appendTo(neededBy, before, node);
-    }
-    waitingFor.set(node, count);
-  }
-  const order = nodes.filter((node) => waitingFor.get(node) === 0);
-  for (let index = 0; index < order.length; index++) {
-    for (const next of neededBy.get(itemAt(order, index)) ?? []) {
-      const left = mustGet(waitingFor, next) - 1;
-      waitingFor.set(next, left);
-      if (left === 0) order.push(next);
-    }
-  }
-  return { order, stuck: nodes.filter((node) => mustGet(waitingFor, node) > 0) };
+  const { order, open } = orderBreakingCycles(nodes, needs);
+  // What came before the first cycle was broken waits for none.
+  const [broken] = open.keys();
+  const free = broken === undefined ? order : order.slice(0, order.indexOf(broken));
+  const placed = new Set(free);
+  return { order: free, stuck: nodes.filter((node) => !placed.has(node)) };
 }
 
 /** Everything that comes before it, however many lie between, and itself. */
@@ -44,25 +29,25 @@ export function withAllBefore<N extends string>(node: N, needs: (node: N) => Ite
  * An order for everything, cycles included: whenever all that is left waits for something, the first in the given
  * order goes next with its edges left open. Returns for each node the needs that could not be kept.
  */
-export function orderBreakingCycles(
-  nodes: readonly string[],
-  needs: (node: string) => readonly string[],
-): { readonly order: readonly string[]; readonly open: ReadonlyMap<string, readonly string[]> } {
-  const known = new Set(nodes);
+export function orderBreakingCycles<N extends string>(
+  nodes: readonly N[],
+  needs: (node: N) => Iterable<string>,
+): { readonly order: readonly N[]; readonly open: ReadonlyMap<N, readonly string[]> } {
+  const known = new Set<string>(nodes);
   const remaining = new Map(
-    nodes.map((node) => [node, new Set(needs(node).filter((before) => known.has(before) && before !== node))]),
+    nodes.map((node) => [node, new Set([...needs(node)].filter((before) => known.has(before) && before !== node))]),
   );
-  const neededBy = new Map<string, string[]>();
+  const neededBy = new Map<string, N[]>();
   for (const [node, befores] of remaining)
     for (const before of befores) {
       appendTo(neededBy, before, node);
     }
-  const order: string[] = [];
-  const placed = new Set<string>();
-  const open = new Map<string, readonly string[]>();
+  const order: N[] = [];
+  const placed = new Set<N>();
+  const open = new Map<N, readonly string[]>();
   const free = nodes.filter((node) => mustGet(remaining, node).size === 0);
   let next = 0;
-  const place = (node: string): void => {
+  const place = (node: N): void => {
     placed.add(node);
     order.push(node);
     for (const later of neededBy.get(node) ?? []) {

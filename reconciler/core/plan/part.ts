@@ -11,13 +11,14 @@ import type { Abilities } from "../model/abilities";
 import type { Address, Kind } from "../model/address";
 import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
+import { errorsAmong } from "../model/diagnostic";
 import { idsNamedBy, recordedAttribute } from "../model/facts";
 import { allOfKind } from "../model/kinds";
 import { computedInShaped } from "../model/output";
 import type { State } from "../model/recorded";
 import { hangersOf } from "../model/relations";
 import type { Instant } from "../model/time";
-import { appendTo } from "../text/objects";
+import { groupedBy } from "../text/objects";
 import { type LookMemory, oldest, tooOld } from "./memory";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
@@ -42,13 +43,10 @@ export function partTargeted(desired: Desired, state: State, options: PlanOption
 export function partChanged(fromState: Plan, desired: Desired, before: State, now: Instant, memory?: LookMemory): Part {
   const { options } = fromState;
   const { pairs, state } = pairResources(whatIsMeant(desired, options), before);
-  const start = new Set<Address>([...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
-  for (const { address } of [...fromState.changes, ...fromState.steps]) start.add(address);
+  const start = touchedBy(fromState, [...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
   if (memory !== undefined)
     for (const address of [...memory.again, ...oldest(before, Math.ceil(before.resources.size * memory.share))])
       start.add(address);
-  for (const { address, severity } of fromState.diagnostics)
-    if (address !== undefined && severity === "error") start.add(address);
   const targeted = partTargeted(desired, before, options);
   if (targeted !== undefined) for (const address of start) if (!targeted.addresses.has(address)) start.delete(address);
   return partAround(start, pairs, state, desired);
@@ -60,13 +58,18 @@ export function partChanged(fromState: Plan, desired: Desired, before: State, no
  */
 export function partUnswept(fromSwept: Plan, desired: Desired, before: State, swept: Swept): Part {
   const { pairs, state } = pairResources(whatIsMeant(desired, fromSwept.options), before);
-  const start = new Set<Address>([...state.intents.keys(), ...unswept(before, swept)]);
-  for (const { address } of [...fromSwept.changes, ...fromSwept.steps]) start.add(address);
-  for (const { address, severity } of fromSwept.diagnostics)
-    if (address !== undefined && severity === "error") start.add(address);
+  const start = touchedBy(fromSwept, [...state.intents.keys(), ...unswept(before, swept)]);
   const { outputs: _, reachability: __, ...rest } = desired;
   return partAround(start, pairs, state, rest);
 }
+
+/** What a plan touches or cannot do, beside others. */
+const touchedBy = ({ changes, steps, diagnostics }: Plan, others: readonly Address[]): Set<Address> =>
+  new Set([
+    ...others,
+    ...[...changes, ...steps].map(({ address }) => address),
+    ...errorsAmong(diagnostics).flatMap(({ address }) => address ?? []),
+  ]);
 
 /** One loop for each way in which a resource gets near to the start. */
 export function partAround(
@@ -75,13 +78,16 @@ export function partAround(
   state: State,
   { outputs = [], reachability }: Desired,
 ): Part {
-  const addressOf = addressesById(state);
+  // A service may number each kind by itself: then several have an id, and all of them are looked at.
+  const byId = groupedBy(state.resources.values(), ({ id }) => id);
   const named = new Set<Kind>();
   const names = new Set<string>();
   const addresses = new Set(start);
   const neighboursOf = ({ desired, recorded }: Pair): Address[] => [
     ...referencesOf(desired),
-    ...(recorded === undefined ? [] : idsNamedBy(recorded)).flatMap((id) => addressOf.get(id) ?? []),
+    ...(recorded === undefined ? [] : idsNamedBy(recorded)).flatMap((id) =>
+      (byId.get(id) ?? []).map(({ address }) => address),
+    ),
   ];
   for (const pair of pairs) {
     if (!start.has(pair.address)) continue;
@@ -102,13 +108,6 @@ export function partAround(
   for (const { address, movedFrom } of pairs)
     if (movedFrom !== undefined && addresses.has(address)) addresses.add(movedFrom);
   return { addresses, named };
-}
-
-/** A service may number each kind by itself: then several have an id, and all of them are looked at. */
-function addressesById(state: State): ReadonlyMap<string, readonly Address[]> {
-  const addresses = new Map<string, Address[]>();
-  for (const { id, address } of state.resources.values()) if (id !== undefined) appendTo(addresses, id, address);
-  return addresses;
 }
 
 /** The VMs of which an output hands out an IP address that the state does not remember. */

@@ -256,17 +256,17 @@ function consentsOf(
   const managed = state.resources.size;
   return [
     ...(options.destroy === true ? [] : massRemoval(changes, resources.length === 0, managed)),
-    ...consentsFor(
+    ...consentsFor({
       changes,
       steps,
-      (address) => byAddress.get(address) ?? guards.get(address),
+      desiredOf: (address) => byAddress.get(address) ?? guards.get(address),
       // A resource that an interrupted run made is remembered by its intent alone.
-      (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
+      recordedOf: (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,
-      (address) => isGoneUnproven(state.resources.get(address), live),
-      protection,
-      (address) => otherByNow(state.resources.get(address), live),
-    ),
+      isUnproven: (address) => isGoneUnproven(state.resources.get(address), live),
+      environment: protection,
+      otherAt: (address) => otherByNow(state.resources.get(address), live),
+    }),
   ];
 }
 

@@ -8,6 +8,7 @@ import type { Change } from "../diff/changes";
 import type { Abilities } from "../model/abilities";
 import type { Text } from "../model/computed";
 import {
+  type DesiredByKind,
   type DesiredGroup,
   type DesiredResource,
   type DesiredVm,
@@ -16,10 +17,10 @@ import {
   type NewVm,
   type Reference,
 } from "../model/desired";
-import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
-import { perKind } from "../model/kinds";
+import { fieldsOf, keysWith, observedVmFields, type RecordedFields, type Rows, vmFields } from "../model/fields";
+import { type Kind, perKind } from "../model/kinds";
 import type { Live, LiveVm } from "../model/live";
-import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
+import type { RecordedByKind, RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { asRecord } from "../model/usual";
 import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
@@ -48,32 +49,32 @@ function pickKeys<T extends object, K extends keyof T>(from: T, keys: readonly K
   return picked as Pick<T, K>;
 }
 
-const recordedKeys = <const F extends Rows>(rows: F) => [
-  ...keysWith(rows, { recorded: "always" }),
-  ...keysWith(rows, { recorded: "known" }),
-];
-const recordedOf = { vm: recordedKeys(vmFields), volume: recordedKeys(volumeFields), group: recordedKeys(groupFields) };
+const recordedKeys = perKind((kind): readonly string[] => [
+  ...keysWith<Rows, { recorded: "always" }>(fieldsOf[kind], { recorded: "always" }),
+  ...keysWith<Rows, { recorded: "known" }>(fieldsOf[kind], { recorded: "known" }),
+]);
 
-const recordedOfKind = perKind((kind): readonly string[] => recordedKeys<Rows>(fieldsOf[kind]));
+type RecordOfRows<K extends Kind> = RecordedFields<(typeof fieldsOf)[K]> &
+  Pick<RecordedByKind[K], "kind" | "address" | "preventDestroy">;
+
+/** What every record has, and its fields by the rows of its kind. */
+const recordOfRows = <K extends Kind>(desired: DesiredByKind[K]): RecordOfRows<K> => {
+  const { kind, address, lifecycle } = desired;
+  const fields = pickKeys<Record<string, unknown>, string>(fieldsIn(desired), recordedKeys[kind]);
+  const record: object = { kind, address, ...fields, preventDestroy: lifecycle.preventDestroy };
+  // The keys are those of the kind's rows, with the values of the same keys.
+  return record as RecordOfRows<K>;
+};
 
 /** The record of a kind that remembers nothing of the file beside its fields. */
 export const plainRecord = (desired: DesiredResource): Unidentified<RecordedResource> =>
-  // The keys are those of the kind's rows, with the values of the same keys.
-  asRecord({
-    kind: desired.kind,
-    address: desired.address,
-    ...pickKeys<Record<string, unknown>, string>(fieldsIn(desired), recordedOfKind[desired.kind]),
-    preventDestroy: desired.lifecycle.preventDestroy,
-  });
+  asRecord(recordOfRows(desired));
 
 export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unidentified<RecordedVm> {
   const { lifecycle } = desired;
   return {
-    kind: "vm",
-    address: desired.address,
-    ...pickKeys(desired, recordedOf.vm),
+    ...recordOfRows<"vm">(desired),
     ...onlyDefined({ imageId }),
-    preventDestroy: lifecycle.preventDestroy,
     onDelete: {
       snapshot: lifecycle.snapshotBefore.includes("delete"),
       ...onlyDefined({ deleteFloatingIp: lifecycle.deleteFloatingIp }),
@@ -91,12 +92,7 @@ export const observedRecord = (live: LiveVm): Partial<RecordedVm> => ({
   ...onlyDefined({ imageId: live.image }),
 });
 
-export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => ({
-  kind: "volume",
-  address: desired.address,
-  ...pickKeys(desired, recordedOf.volume),
-  preventDestroy: desired.lifecycle.preventDestroy,
-});
+export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => recordOfRows<"volume">(desired);
 
 /** A value that is not known yet is recorded by the step that fills it in. */
 const knownText = (text: Text | undefined): string | undefined => (typeof text === "string" ? text : undefined);
@@ -107,12 +103,9 @@ export const groupRecord = (
   platformRules: readonly string[],
   rules: readonly Rule[] = desired.rules,
 ): Unidentified<RecordedGroup> => ({
-  kind: "group",
-  address: desired.address,
-  ...pickKeys({ ...desired, description: knownText(desired.description) }, recordedOf.group),
+  ...recordOfRows<"group">({ ...desired, description: knownText(desired.description) }),
   rules: recordRules(rules, resolve),
   platformRules,
-  preventDestroy: desired.lifecycle.preventDestroy,
 });
 
 /** The keys of a record that hold a field of the file. */

@@ -19,14 +19,10 @@ import { isFallback } from "./estimate";
 import { isGuestStep, need, type Step, type StepId, type StepOperation } from "./step";
 
 export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
-  const stopped = new Set(
-    allOfKind(resources, "vm").flatMap((resource) => (resource.power === "stopped" ? [resource.address] : [])),
-  );
   if (rollouts.length === 0) return;
-  const plan = indexed(
-    draft,
-    new Map(allOfKind(resources, "vm").map(({ address }) => [vmHold(draft, { address }), address])),
-  );
+  const vms = allOfKind(resources, "vm");
+  const stopped = new Set(vms.flatMap(({ power, address }) => (power === "stopped" ? [address] : [])));
+  const plan = indexed(draft, new Map(vms.map(({ address }) => [vmHold(draft, { address }), address])));
   for (const rollout of rollouts) rollOne(plan, rollout, stopped);
 }
 
@@ -82,12 +78,13 @@ function rollOne(plan: Indexed, rollout: Rollout, stopped: ReadonlySet<Address>)
   const others = members.filter((member) => !isAmong.has(member));
   const isUndecided = others.some((member) => leftUndone(plan, member).length > 0);
   if (waves.length < 2 && check === undefined && changing.size === 0 && !isUndecided) return;
+  const checked = (member: Address, after: readonly StepId[]): readonly StepId[] =>
+    check === undefined || !isRunning(member) || isCheckedAlready(plan, rollout, member)
+      ? after
+      : [addCheck(plan, check, rollout, member, after)];
   const ready = others.flatMap((member) => {
     const settles = changing.has(member) ? [addSettle(plan, member)] : [];
-    const settled = [...settles, ...leftUndone(plan, member)];
-    return check === undefined || !isRunning(member) || isCheckedAlready(plan, rollout, member)
-      ? settled
-      : [addCheck(plan, check, rollout, member, settled)];
+    return checked(member, [...settles, ...leftUndone(plan, member)]);
   });
   let gate = ready.length === 0 ? undefined : addGate(plan, rollout, 0, ready);
   let before: Before | undefined;
@@ -97,12 +94,11 @@ function rollOne(plan: Indexed, rollout: Rollout, stopped: ReadonlySet<Address>)
       holdWave(plan, wave, before);
     }
     const done = wave.flatMap((member) => {
-      const its = stepsOf(plan, member)
-        .filter((step) => !isFallback(step))
-        .map(({ id }) => id);
-      return check === undefined || !isRunning(member) || isCheckedAlready(plan, rollout, member)
-        ? its
-        : [addCheck(plan, check, rollout, member, its)];
+      const its = stepsOf(plan, member).filter((step) => !isFallback(step));
+      return checked(
+        member,
+        its.map(({ id }) => id),
+      );
     });
     if (index + 1 < waves.length) gate = addGate(plan, rollout, index + 1, done);
   }

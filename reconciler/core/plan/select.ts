@@ -17,7 +17,7 @@ import { computedOfResource, guardedAsDeclared, idsNamedBy, referencesIn } from 
 import { type AddressOf, addressesByIdentity, identity, lookUpIn } from "../model/identity";
 import { ofKind } from "../model/kinds";
 import { findSeen, sight } from "../model/live";
-import type { RecordedGroup, RecordedResource, RecordedVolume, State } from "../model/recorded";
+import type { RecordedGroup, RecordedResource, State } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { groupIdNamed, type Rule } from "../model/rule";
 import { inShell } from "../text/in-shell";
@@ -56,13 +56,10 @@ export const selectTargets = (
 function targetedOnly(pairs: readonly Pair[], targets: readonly Address[]): readonly Pair[] {
   if (targets.length === 0) return pairs;
   const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
-  const selected = new Set<Address>();
-  const visit = (address: Address): void => {
-    if (selected.has(address)) return;
-    selected.add(address);
-    for (const next of referencesOf(byAddress.get(address)?.desired)) visit(next);
-  };
-  for (const target of targets) for (const address of byAddress.keys()) if (isMeant(address, target)) visit(address);
+  const named = [...byAddress.keys()].filter((address) => targets.some((target) => isMeant(address, target)));
+  // The set grows while it is walked.
+  const selected = new Set(named);
+  for (const address of selected) for (const next of referencesOf(byAddress.get(address)?.desired)) selected.add(next);
   return pairs.filter((pair) => selected.has(pair.address));
 }
 
@@ -277,11 +274,6 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
   return pairs.filter((pair) => !aside.has(pair.address));
 }
 
-function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undefined {
-  const sighting = sight(context.live, "volume", recorded.id);
-  return sighting.seen === "gone" ? undefined : hangsOn(recorded, valueSeen(sighting), context);
-}
-
 function hostUnder(
   recorded: RecordedResource,
   isDeclared: boolean,
@@ -289,7 +281,10 @@ function hostUnder(
   context: DiffContext,
 ): string | undefined {
   const volume = ofKind(recorded, "volume");
-  if (isDeclared && volume !== undefined) return vmUnder(volume, context);
+  if (isDeclared && volume !== undefined) {
+    const sighting = sight(context.live, "volume", volume.id);
+    return sighting.seen === "gone" ? undefined : hangsOn(volume, valueSeen(sighting), context);
+  }
   const id = fieldsIn(recorded)[key];
   return typeof id === "string" ? id : undefined;
 }

@@ -8,6 +8,7 @@ import type { Address } from "../model/address";
 import { definitionOf, type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
 import { type Catalogue, type Live, type LiveOf, notSeen, type Sighting, withSightings } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
+import { onlyDefined } from "../text/objects";
 
 /** What was seen of the resources that the state knows, and when. */
 export interface Swept {
@@ -45,11 +46,7 @@ export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, 
   return { live: { ...live, catalogue: catalogueOfBoth(seen.catalogue, before.live.catalogue) }, at };
 }
 
-const catalogueOfBoth = (now: Catalogue, then: Catalogue): Catalogue => ({
-  flavors: now.flavors ?? then.flavors,
-  images: now.images ?? then.images,
-  regions: now.regions ?? then.regions,
-});
+const catalogueOfBoth = (now: Catalogue, then: Catalogue): Catalogue => ({ ...then, ...onlyDefined(now) });
 
 /** Without resources that were last seen before that time. */
 export const seenSince = (swept: Swept, state: Pick<State, "resources">, since: number): Swept =>

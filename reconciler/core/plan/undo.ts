@@ -9,10 +9,10 @@ import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { told, toRun } from "../model/fix";
-import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
+import { addressesByIdentity, identity, identityKey, identityKeyOf } from "../model/identity";
 import { source } from "../model/kind-facts";
-import { type Kind, perKind } from "../model/kinds";
-import type { Before, Deed, RecordedByKind, RecordedResource } from "../model/recorded";
+import { ofKind, perKind } from "../model/kinds";
+import type { Before, Deed, RecordedResource } from "../model/recorded";
 import { inShell } from "../text/in-shell";
 import { itemAt } from "../text/invariant";
 import { fieldsIn } from "../text/objects";
@@ -28,18 +28,16 @@ export interface Undo {
 interface Then {
   readonly before: Before;
   readonly present: ReadonlyMap<Address, RecordedResource>;
-  /** Which address managed a resource then, and which does now. */
-  readonly addressThen: AddressOf;
-  readonly addressNow: AddressOf;
+  /** Which address managed a resource then, and which does now, by its identity. */
+  readonly addressesThen: ReadonlyMap<string, Address>;
+  readonly addressesNow: ReadonlyMap<string, Address>;
 }
 
-const identityOf = ({ kind, id }: RecordedResource): Identity | undefined =>
-  id === undefined ? undefined : identity(kind, id);
+/** Nothing where nobody knows the id. */
+const atIdentity = <T>(table: ReadonlyMap<string, T>, record: RecordedResource): T | undefined =>
+  table.get(identityKeyOf(record) ?? "");
 
-const deedOn = (record: RecordedResource, { before }: Then): Deed | undefined => {
-  const one = identityOf(record);
-  return one === undefined ? undefined : before.did.get(identityKey(one));
-};
+const deedOn = (record: RecordedResource, { before }: Then): Deed | undefined => atIdentity(before.did, record);
 
 /**
  * `present`: what the state has now. Only what a run made since is deleted, and only what a run deleted is made anew:
@@ -49,21 +47,21 @@ export function desiredBefore(before: Before, present: ReadonlyMap<Address, Reco
   const then: Then = {
     before,
     present,
-    addressThen: lookUpIn(addressesByIdentity(before.records.values())),
-    addressNow: lookUpIn(addressesByIdentity(present.values())),
+    addressesThen: addressesByIdentity(before.records.values()),
+    addressesNow: addressesByIdentity(present.values()),
   };
   const declared = new Map(current.resources.map((resource) => [resource.address, resource]));
-  const wishFor = (record: RecordedResource, addressOf: AddressOf): DesiredResource =>
-    behavingAsDeclared(namedByAddress(recordAsDeclared(record), addressOf), declared.get(record.address));
+  const wishFor = (record: RecordedResource, addresses: ReadonlyMap<string, Address>): DesiredResource =>
+    behavingAsDeclared(namedByAddress(recordAsDeclared(record), addresses), declared.get(record.address));
   const records = [...before.records.values()];
-  const wished = records.map((record) => wishFor(record, then.addressThen));
+  const wished = records.map((record) => wishFor(record, then.addressesThen));
   const since = [...present.values()].filter((record) => isNewSince(record, then));
   const byHand = since.filter((record) => deedOn(record, then) === undefined);
   const letGo = since.filter((record) => deedOn(record, then) === "took");
   const meant = new Set([...wished, ...byHand].map(({ address }) => address));
   return {
     desired: closedWith(current, {
-      resources: [...wished, ...byHand.map((record) => wishFor(record, then.addressNow))],
+      resources: [...wished, ...byHand.map((record) => wishFor(record, then.addressesNow))],
       imports: records.flatMap((record) => takenBack(record, then)),
       moved: movedSince(then),
       removed: letGo.map(({ address }) => ({ from: address, destroy: false, source })),
@@ -80,25 +78,20 @@ export function desiredBefore(before: Before, present: ReadonlyMap<Address, Reco
 }
 
 /** It was under no address then. Without an id it is what a create is making. */
-const isNewSince = (record: RecordedResource, { before, addressThen }: Then): boolean => {
-  const one = identityOf(record);
-  return one !== undefined && addressThen(one) === undefined && !before.records.has(record.address);
-};
+const isNewSince = (record: RecordedResource, { before, addressesThen }: Then): boolean =>
+  record.id !== undefined && atIdentity(addressesThen, record) === undefined && !before.records.has(record.address);
 
 /** It is under no address now, and no run deleted it: nothing is made beside it while the service shows it. */
 function takenBack(record: RecordedResource, then: Then): Closed["imports"] {
-  const one = identityOf(record);
-  const isLetGo =
-    one !== undefined &&
-    isFreeAgain(record.address, then) &&
-    isNowhere(one, then) &&
-    deedOn(record, then) !== "deleted";
-  if (!isLetGo) return [];
+  const { address, id } = record;
+  const isLetGo = isFreeAgain(address, then) && isNowhere(record, then) && deedOn(record, then) !== "deleted";
+  if (id === undefined || !isLetGo) return [];
   const again = neverKnown(recordAsDesired(record)).length === 0 ? true : undefined;
-  return [{ to: record.address, id: one.id, again, source }];
+  return [{ to: address, id, again, source }];
 }
 
-const isNowhere = (one: Identity, { addressNow }: Then): boolean => addressNow(one) === undefined;
+const isNowhere = (record: RecordedResource, { addressesNow }: Then): boolean =>
+  atIdentity(addressesNow, record) === undefined;
 
 /** Whether what is under the address now, if anything, goes back to another one. */
 function isFreeAgain(address: Address, then: Then): boolean {
@@ -111,8 +104,7 @@ function isFreeAgain(address: Address, then: Then): boolean {
  * is wanted by what is still there.
  */
 function goesBackTo(record: RecordedResource, then: Then): Address | undefined {
-  const one = identityOf(record);
-  const to = one === undefined ? undefined : then.addressThen(one);
+  const to = atIdentity(then.addressesThen, record);
   if (to === undefined || to === record.address || then.present.has(to)) return undefined;
   const inItsPlace = then.before.records.get(record.address);
   return inItsPlace === undefined || deedOn(inItsPlace, then) === "deleted" ? to : undefined;
@@ -125,29 +117,24 @@ const movedSince = (then: Then): Closed["moved"] =>
     return to === undefined ? [] : [{ from: record.address, to, source }];
   });
 
-/** A run made the one in the place of the other, which is under no address now. */
-function isInItsPlace(other: RecordedResource, former: RecordedResource, then: Then): boolean {
-  const one = identityOf(former);
-  return one !== undefined && deedOn(other, then) === "made" && isNowhere(one, then);
-}
+/** Under the address of then is another resource. `inItsPlace`: a run made it, and the one of then is under no address. */
+const othersSince = (then: Then) =>
+  [...then.before.records.values()].flatMap((wanted) => {
+    const other = then.present.get(wanted.address);
+    if (wanted.id === undefined || other?.id === undefined || other.id === wanted.id) return [];
+    return [{ wanted, other, inItsPlace: deedOn(other, then) === "made" && isNowhere(wanted, then) }];
+  });
 
-/**
- * Under the address of then is another resource, and no run made that one in its place: it would be changed into the
- * other.
- */
+/** What no run made in the place of the one of then would be changed into that. */
 const anotherSince = (then: Then): Diagnostic[] =>
-  [...then.before.records.values()].flatMap((wanted): Diagnostic[] => {
-    const { address } = wanted;
-    const other = then.present.get(address);
-    const one = identityOf(wanted);
-    if (one === undefined || other?.id === undefined || other.id === one.id) return [];
-    if (isInItsPlace(other, wanted, then) || goesBackTo(other, then) !== undefined) return [];
+  othersSince(then).flatMap(({ wanted: { address, id }, other, inItsPlace }): Diagnostic[] => {
+    if (inItsPlace || goesBackTo(other, then) !== undefined) return [];
     const forgets = "forgets the one that is there now and leaves it alive, so that the undo can take the other back";
     return [
       {
         severity: "error",
         code: "undo/another",
-        summary: `${address} was ${one.id} before, and is ${other.id} now`,
+        summary: `${address} was ${id} before, and is ${other.id} now`,
         detail: "An undo would change the one into the other.",
         ...told([toRun(["state rm", address], forgets)]),
         address,
@@ -157,12 +144,10 @@ const anotherSince = (then: Then): Diagnostic[] =>
 
 /** What a run made in the place of another one does not hold what that one held. */
 const replacedSince = (then: Then): Diagnostic[] =>
-  [...then.before.records.values()].flatMap((wanted): Diagnostic[] => {
-    const { address, kind } = wanted;
-    const other = then.present.get(address);
-    const held = emptied(kind, wanted);
-    if (held === undefined || wanted.id === undefined || other?.id === undefined || other.id === wanted.id) return [];
-    if (!isInItsPlace(other, wanted, then)) return [];
+  othersSince(then).flatMap(({ wanted, other, inItsPlace }): Diagnostic[] => {
+    const held = inItsPlace ? emptied(wanted) : undefined;
+    if (held === undefined) return [];
+    const { address } = wanted;
     return [
       {
         severity: "warning",
@@ -181,10 +166,8 @@ const silentFields = perKind((kind) =>
 );
 
 /** What a run declared first stays as it is: what it was before is written nowhere. */
-function leftAsItIs(record: RecordedResource, { addressNow, present }: Then): Diagnostic[] {
-  const one = identityOf(record);
-  const address = one === undefined ? undefined : addressNow(one);
-  const now = address === undefined ? undefined : present.get(address);
+function leftAsItIs(record: RecordedResource, { addressesNow, present }: Then): Diagnostic[] {
+  const now = present.get(atIdentity(addressesNow, record) ?? "");
   if (now === undefined) return [];
   return silentFields[record.kind].flatMap(({ key, field }): Diagnostic[] =>
     fieldsIn(record)[key] !== undefined || fieldsIn(now)[key] === undefined
@@ -202,12 +185,12 @@ function leftAsItIs(record: RecordedResource, { addressNow, present }: Then): Di
 }
 
 /** What a resource held that comes back empty. A kind that is not named here holds nothing. */
-const holds: { readonly [K in Kind]?: (former: RecordedByKind[K]) => string } = {
-  vm: ({ name, id }) => `VM ${name} (${id}) with its disks`,
-  volume: ({ name, id, sizeGb }) => `volume ${name} (${id}, ${sizeGb} GB)`,
-};
-// The kind goes beside the record: from that the compiler sees that both are of one kind.
-const emptied = <K extends Kind>(kind: K, former: RecordedByKind[K]) => holds[kind]?.(former);
+function emptied(former: RecordedResource): string | undefined {
+  const { name, id } = former;
+  if (ofKind(former, "vm") !== undefined) return `VM ${name} (${id}) with its disks`;
+  const volume = ofKind(former, "volume");
+  return volume && `volume ${name} (${id}, ${volume.sizeGb} GB)`;
+}
 
 export interface WayBack {
   readonly before: Before;
@@ -230,7 +213,7 @@ export function wayBackPlan(planned: Plan, { before, run, stays }: WayBack): Pla
   const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
     const former = before.records.get(address);
     if (action !== "create" || former?.id === undefined || asked.has(address)) return [];
-    const what = emptied(former.kind, former);
+    const what = emptied(former);
     if (what === undefined) return [];
     return [
       {
@@ -270,9 +253,9 @@ function undoing({ reason, fields, because }: Change, run: string): Pick<Change,
 }
 
 /** The id of that time may have changed by now; the address has not. */
-const namedByAddress = (wish: DesiredResource, addressOf: AddressOf): DesiredResource =>
+const namedByAddress = (wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource =>
   withReferences(wish, (reference, kind) => {
-    const address = "id" in reference ? addressOf(identity(kind, reference.id)) : undefined;
+    const address = "id" in reference ? addresses.get(identityKey(identity(kind, reference.id))) : undefined;
     return address === undefined ? reference : { address };
   });
 

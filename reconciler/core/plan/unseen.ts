@@ -10,7 +10,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { EffectField, UnseenWrite, WhyUnseen } from "../model/effect";
 import { fieldsOf } from "../model/fields";
-import { type Advice, told, toSay } from "../model/fix";
+import { type Fix, told, toSay } from "../model/fix";
 import type { RecordedResource, State } from "../model/recorded";
 
 /** What a step was to bring about, and no look has shown. */
@@ -47,26 +47,23 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
         code: "apply/not-seen",
         summary,
         address,
-        ...told(
+        ...told([
           why.unseen === "failed"
             ? failedFix(address)
             : why.unseen === "not-looked"
               ? notLookedFix
               : unseenFix(address, field, "run the same command"),
-        ),
+        ]),
       };
 }
 
-const failedFix = (address: Address): Advice => [
+const failedFix = (address: Address): Fix =>
   toSay(
     ["look at it in the service's console, and once nothing of it is wanted: ", ["apply", "--replace", address]],
     "look at it in the service's console; a replacement makes another one",
-  ),
-];
+  );
 
-const notLookedFix: Advice = [
-  toSay(["run the same command again: it looks first"], "run the update again: it looks first"),
-];
+const notLookedFix = toSay(["run the same command again: it looks first"], "run the update again: it looks first");
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
 const unseenDetail = (field: EffectField): string =>
@@ -77,38 +74,27 @@ export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>
   unseen.map((one) => `${one.address}: ${unseenText(one)}`).join("; ");
 
 /** `again`: what sends it once more. At the end of a run that is the command that ran, and `apply` may undo that one. */
-const unseenFix = (address: Address, field: EffectField, ...again: Parameters<typeof toSay>[0]): Advice =>
-  field === "existence"
-    ? [
-        toSay(
-          ["look for it in the service's console; if it is not there: ", ["apply", "--recreate", address]],
-          "look for it in the service's console; after pulumi refresh the update makes anew what is not there",
-        ),
-      ]
-    : field === "skip_floating_ip"
-      ? [
-          toSay(
-            [
-              "take its public address off in the service's console; a new one is made with: ",
-              ["apply", "--replace", address],
-            ],
-            "take its public address off in the service's console; a replacement makes another one",
-          ),
-        ]
-      : field === "name" && fieldsOf[kindOf(address)].name.effect === "replace"
-        ? // A new one would have the same name.
-          [
-            toSay(
-              ["write the name as the service shows it, or leave it alone with lifecycle: { ignore_changes: [name] }"],
-              'write the name as the service shows it, or leave it alone with ignoreChanges: ["name"]',
-            ),
-          ]
-        : [
-            toSay(
-              [...again, sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
-              `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
-            ),
-          ];
+function unseenFix(address: Address, field: EffectField, ...again: Parameters<typeof toSay>[0]): Fix {
+  if (field === "existence")
+    return toSay(
+      ["look for it in the service's console; if it is not there: ", ["apply", "--recreate", address]],
+      "look for it in the service's console; after pulumi refresh the update makes anew what is not there",
+    );
+  const off = "take its public address off in the service's console; a";
+  if (field === "skip_floating_ip")
+    return toSay(
+      [`${off} new one is made with: `, ["apply", "--replace", address]],
+      `${off} replacement makes another one`,
+    );
+  // A new one would have the same name.
+  const alone = "write the name as the service shows it, or leave it alone with";
+  if (field === "name" && fieldsOf[kindOf(address)].name.effect === "replace")
+    return toSay([`${alone} lifecycle: { ignore_changes: [name] }`], `${alone} ignoreChanges: ["name"]`);
+  return toSay(
+    [...again, sendsAgain, elseDo(field, (key) => `lifecycle: { ignore_changes: [${key}] }`)],
+    `run the update${sendsAgain}${elseDo(field, (key) => `ignoreChanges: ["${key}"]`)}`,
+  );
+}
 
 const sendsAgain = " again: it looks first, and sends again what is still missing; if it does not help, ";
 
@@ -142,7 +128,7 @@ function unseenNote(address: Address, { field, said, since, looked }: UnseenWrit
     : {
         ...{ severity: "warning", code, address },
         summary: `the service was sent a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
-        ...told(unseenFix(address, field, "run ", ["apply"])),
+        ...told([unseenFix(address, field, "run ", ["apply"])]),
       };
 }
 

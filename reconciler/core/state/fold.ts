@@ -67,8 +67,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<JournalEntr
     epoch = entry.epoch;
     serial = Math.max(serial, entry.serial);
     applyChange(folded, entry.change);
-    const { change } = entry;
-    quarantined = stillQuarantined(quarantined, change);
+    quarantined = stillQuarantined(quarantined, entry.change);
   }
   const { lineage } = snapshot;
   return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...headOf(folded) };

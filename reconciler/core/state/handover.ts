@@ -5,7 +5,7 @@
  */
 import type { Address } from "../model/address";
 import { compareScopes } from "../model/evidence";
-import { identity, identityKey } from "../model/identity";
+import { addressesByIdentity, identityKeyOf } from "../model/identity";
 import type { Outputs } from "../model/output";
 import {
   addressOfOrphan,
@@ -18,12 +18,12 @@ import {
   type StateChange,
   type Transfer,
 } from "../model/recorded";
-import { appendTo, onlyDefined } from "../text/objects";
-import { runsGiving, runsTaking } from "./history";
+import { groupedBy, onlyDefined } from "../text/objects";
+import { type Addresses, runsGiving, runsTaking } from "./history";
 
 export interface Asked {
   /** The addresses in the giving state, and what each becomes. One without a record and without an intent is left out. */
-  readonly addresses: Readonly<Record<Address, Address>>;
+  readonly addresses: Addresses;
   /** Everything goes: the orphans that were never of one of these addresses too. */
   readonly whole?: boolean;
   /** All outputs of each state afterwards. Absent: they stay as they are. */
@@ -33,7 +33,7 @@ export interface Asked {
 }
 
 export interface Handover {
-  readonly addresses: Readonly<Record<Address, Address>>;
+  readonly addresses: Addresses;
   readonly orphans: readonly string[];
   /** What the taking state writes, but for its note. */
   readonly taken: readonly StateChange[];
@@ -102,29 +102,21 @@ const changesOfRecord = (giving: State, from: Address, to: Address): StateChange
   ];
 };
 
-function handoverProblems(
-  giving: State,
-  taking: State,
-  addresses: Readonly<Record<Address, Address>>,
-): HandoverProblem[] {
-  const known = new Map(
-    [...taking.resources.values()].flatMap(({ kind, id, address }): [string, Address][] =>
-      id === undefined ? [] : [[identityKey(identity(kind, id)), address]],
-    ),
-  );
+function handoverProblems(giving: State, taking: State, addresses: Addresses): HandoverProblem[] {
+  const known = addressesByIdentity(taking.resources.values());
   const doubt = giving.scope === undefined ? undefined : compareScopes(taking.scope, withoutEnvironment(giving.scope));
   return [
     ...(doubt === undefined ? [] : [{ is: "elsewhere" as const, why: doubt.reason }]),
     ...Object.entries(addresses).flatMap(([from, to]): HandoverProblem[] => {
       if (taking.resources.has(to) || taking.intents.has(to)) return [{ is: "occupied", address: to }];
       const record = giving.resources.get(from);
-      const as = record?.id === undefined ? undefined : known.get(identityKey(identity(record.kind, record.id)));
+      const as = known.get(identityKeyOf(record) ?? "");
       return record?.id === undefined || as === undefined ? [] : [{ is: "twice", address: from, id: record.id, as }];
     }),
   ];
 }
 
-const damagedIn = (giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): HandoverProblem[] =>
+const damagedIn = (giving: State, taking: State, addresses: Addresses): HandoverProblem[] =>
   Object.entries(addresses).flatMap(([from, to]): HandoverProblem[] => [
     ...(giving.quarantined.some(({ address }) => address === from) ? [{ is: "damaged" as const, address: from }] : []),
     ...(taking.quarantined.some(({ address }) => address === to) ? [{ is: "damaged" as const, address: to }] : []),
@@ -133,19 +125,13 @@ const damagedIn = (giving: State, taking: State, addresses: Readonly<Record<Addr
 const withoutEnvironment = ({ environment: _, ...scope }: Scope): Scope => scope;
 
 /** Orphans of one of these addresses; where everything goes, all. */
-const orphansAlong = (
-  giving: State,
-  addresses: Readonly<Record<Address, Address>>,
-  whole: boolean,
-): readonly string[] =>
+const orphansAlong = (giving: State, addresses: Addresses, whole: boolean): readonly string[] =>
   [...giving.orphans.values()].flatMap((orphan) =>
     whole || addressAfter(addressOfOrphan(orphan), addresses) !== undefined ? [orphanKey(orphan)] : [],
   );
 
-const addressAfter = (
-  address: Address | undefined,
-  addresses: Readonly<Record<Address, Address>>,
-): Address | undefined => (address !== undefined && Object.hasOwn(addresses, address) ? addresses[address] : undefined);
+const addressAfter = (address: Address | undefined, addresses: Addresses): Address | undefined =>
+  address !== undefined && Object.hasOwn(addresses, address) ? addresses[address] : undefined;
 
 function scopeTaken(given: Scope | undefined, own: Scope | undefined, environment: string | undefined): StateChange[] {
   if (given === undefined || own !== undefined) return [];
@@ -154,25 +140,19 @@ function scopeTaken(given: Scope | undefined, own: Scope | undefined, environmen
 }
 
 /** The sightings of what goes along; a state that remembers none begins with them. */
-function seenAlong(
-  given: LastSeen | undefined,
-  own: LastSeen | undefined,
-  addresses: Readonly<Record<Address, Address>>,
-): StateChange[] {
+function seenAlong(given: LastSeen | undefined, own: LastSeen | undefined, addresses: Addresses): StateChange[] {
   if (given === undefined) return [];
   const times = Object.entries(addresses).flatMap(([from, to]): [Address, string][] => {
     const at = given.each?.[from] ?? given.all;
     return at === undefined || at === own?.all ? [] : [[to, at]];
   });
-  const byTime = new Map<string, Address[]>();
-  for (const [address, at] of times) appendTo(byTime, at, address);
+  const byTime = groupedBy(times, ([, at]) => at);
   if (own === undefined && byTime.size === 1 && given.all !== undefined) return [{ type: "seen", at: given.all }];
-  return [...byTime].map(([at, seen]) => ({ type: "seen", at, addresses: seen }));
+  return [...byTime].map(([at, seen]) => ({ type: "seen", at, addresses: seen.map(([address]) => address) }));
 }
 
-function runsAlong(giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): StateChange[] {
-  const own = taking.runs ?? [];
-  const runs = runsTaking(own, giving, addresses);
+function runsAlong(giving: State, taking: State, addresses: Addresses): StateChange[] {
+  const runs = runsTaking(taking.runs ?? [], giving, addresses);
   // Also where no run comes along: the records that come are no change of the last run here.
   return runs.length === 0 ? [] : [{ type: "runs", runs }];
 }

@@ -4,7 +4,7 @@
  * state can be told from the present one. Kept with the state, in whatever store that lies.
  */
 import type { Address } from "../model/address";
-import { addressesByIdentity, identity, identityKey } from "../model/identity";
+import { addressesByIdentity, identityKeyOf } from "../model/identity";
 import type { Before, Deed, Intent, RecordedResource, RecordedRun, RunEnd, RunStart } from "../model/recorded";
 import { itemAt } from "../text/invariant";
 
@@ -35,10 +35,9 @@ export function noteFormer(
 ): void {
   if (run?.before === undefined) return;
   if (!Object.hasOwn(run.before, address)) run.before[address] = former ?? null;
-  const resource = next ?? former;
+  const key = identityKeyOf(next ?? former);
   const deed = deedOf(former, next, open, run.outcome === undefined);
-  if (resource?.id !== undefined && deed !== undefined && run.did !== undefined)
-    run.did[identityKey(identity(resource.kind, resource.id))] = deed;
+  if (key !== undefined && deed !== undefined && run.did !== undefined) run.did[key] = deed;
 }
 
 /** That something was made or deleted is written where the create or the delete was; nobody infers it later. */
@@ -72,7 +71,7 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
     else if (!full && index < kept.length - 2) former += countFormer(before);
     full ||= former > mostFormer;
     // Only of the last run does anybody ask how it ended.
-    kept[index] = full || before === undefined ? { ...run, open: {} } : { ...run, open: {}, before, did };
+    kept[index] = full ? { ...run, open: {} } : { ...run, open: {}, before, did };
   }
   return kept;
 }
@@ -80,7 +79,8 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
 const countFormer = (before: NonNullable<RecordedRun["before"]>): number =>
   Object.values(before).filter((record) => record !== null).length;
 
-type Addresses = Readonly<Record<Address, Address>>;
+/** Addresses of one state, and what each becomes in another. */
+export type Addresses = Readonly<Record<Address, Address>>;
 
 /**
  * The runs of a state that takes records over: its own, and those of the giving state that changed these records, in the
@@ -172,9 +172,6 @@ interface Parted {
   readonly stays: Former;
   readonly goes: Former;
 }
-
-const identityKeyOf = (record: RecordedResource | null | undefined): string | undefined =>
-  record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
 
 function movedRecords(before: Former, addresses: Addresses) {
   const moved: Record<Address, RecordedResource | null> = {};

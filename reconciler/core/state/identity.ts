@@ -43,16 +43,14 @@ export function identify({ snapshot = "", journal }: StoredText): Identified {
   if (lineage === undefined || !Number.isSafeInteger(first)) return "unreadable";
   let serial = first;
   let epoch = Number(text("epoch", "(\\d+)") ?? 0);
-  // The end of a group that is not whole yet.
-  let open: number | undefined;
   for (const line of lines) {
     const [, sum, body = "", n, e, more] = linePattern.exec(line) ?? [];
     if (sum === undefined || fingerprint(body) !== sum) continue;
     const [number, of, left] = [Number(n), Number(e), Number(more ?? 0)];
     if (number <= first || of < epoch) continue;
     epoch = of;
-    open = left > 0 ? number : undefined;
-    if (open === undefined) serial = Math.max(serial, number);
+    // A group counts once its last line is there.
+    if (left === 0) serial = Math.max(serial, number);
   }
   return { lineage, serial };
 }

@@ -35,10 +35,9 @@ export function recordProblem(address: string, record: unknown): string | undefi
   const kind = parseAddress(address)?.kind;
   if (kind === undefined) return `${JSON.stringify(address)} is no address`;
   if (!isObject(record)) return "it is not a record";
-  const fields = record;
-  if (fields.kind !== kind) return `its kind is ${JSON.stringify(fields.kind ?? null)}, not ${kind}`;
-  if (fields.address !== address) return `it says it is ${JSON.stringify(fields.address ?? null)}`;
-  for (const [field, check] of checks[kind]) if (!check(fields[field])) return `its ${field} is not readable`;
+  if (record.kind !== kind) return `its kind is ${JSON.stringify(record.kind ?? null)}, not ${kind}`;
+  if (record.address !== address) return `it says it is ${JSON.stringify(record.address ?? null)}`;
+  for (const [field, check] of checks[kind]) if (!check(record[field])) return `its ${field} is not readable`;
   return undefined;
 }
 
@@ -65,15 +64,14 @@ export function intentProblem(address: string, intent: unknown): string | undefi
   const kind = parseAddress(address)?.kind;
   if (kind === undefined) return `${JSON.stringify(address)} is no address`;
   if (!isObject(intent)) return "it is not an intent";
-  const fields = intent;
-  const { operation, record } = fields;
-  if (fields.address !== address) return `its intent says it is for ${JSON.stringify(fields.address ?? null)}`;
+  const { operation, record } = intent;
+  if (intent.address !== address) return `its intent says it is for ${JSON.stringify(intent.address ?? null)}`;
   const intended = kindsOfIntents.get(operation);
   if (intended === undefined)
     return `its intent is to ${JSON.stringify(operation ?? null)}, which this version does not know`;
   if (intended !== kind) return `its intent is to ${operation}, which is no ${kind}'s`;
   for (const [field, check] of intentShape)
-    if (!check(fields[field])) return `the ${field} of its intent is not readable`;
+    if (!check(intent[field])) return `the ${field} of its intent is not readable`;
   if (record === undefined) return undefined;
   if (!isObject(record)) return "the record of its intent is not readable";
   // An intent's record has no id: the create was to give it.
@@ -94,10 +92,9 @@ const orphanShape: readonly (readonly [string, Check])[] = [
 
 export function orphanProblem(orphan: unknown): string | undefined {
   if (!isObject(orphan)) return "it is not an orphan";
-  const fields = orphan;
   for (const [field, check] of orphanShape)
-    if (!check(fields[field])) return `its ${field} as an orphan is not readable`;
-  const { record } = fields;
+    if (!check(orphan[field])) return `its ${field} as an orphan is not readable`;
+  const { record } = orphan;
   if (record === undefined) return undefined;
   const { address } = fieldsIn(record);
   return recordProblem(typeof address === "string" ? address : "", record);
@@ -170,11 +167,10 @@ export const areRuns = (runs: unknown): runs is readonly RecordedRun[] =>
  */
 export function runsOf(section: unknown): { readonly runs?: readonly RecordedRun[] } {
   if (!isObject(section)) return {};
-  const fields = section;
   const runs: RecordedRun[] = [];
   let broken = false;
-  for (const key of Object.keys(fields).sort().reverse()) {
-    const run = fields[key];
+  for (const key of Object.keys(section).sort().reverse()) {
+    const run = section[key];
     if (!isRun(run)) {
       broken = true;
       continue;

@@ -5,7 +5,7 @@
 import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
-import { fieldsIn, isObject, onlyDefined, parsedJson } from "../text/objects";
+import { type Fields, fieldsIn, isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../text/objects";
 import { emptyState, type FoldedState, foldEntries, type JournalEntry } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
@@ -26,6 +26,8 @@ import {
 
 const stateFormat = "reconcile-cloud/state";
 
+const stateSections = ["resources", "intents", "orphans"] as const;
+
 export function writeSnapshot(state: FoldedState): string {
   const lines = [
     "{",
@@ -34,18 +36,15 @@ export function writeSnapshot(state: FoldedState): string {
     `"lineage":${JSON.stringify(state.lineage)},`,
     `"serial":${state.serial},`,
     `"epoch":${state.epoch},`,
-    ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
-    ...(state.outputs === undefined ? [] : [`"outputs":${canonicalJson(state.outputs)},`]),
-    ...(state.seen === undefined ? [] : [`"seen":${canonicalJson(state.seen)},`]),
-    ...(state.moves === undefined ? [] : [`"moves":${canonicalJson(state.moves)},`]),
+    ...(["scope", "outputs", "seen", "moves"] as const).flatMap((part) =>
+      state[part] === undefined ? [] : [`"${part}":${canonicalJson(state[part])},`],
+    ),
+    ...(state.runs === undefined ? [] : sectionText("runs", byKey(state.runs))),
+    ...stateSections.flatMap((section) => sectionText(section, state[section])),
+    `"quarantined":${JSON.stringify(state.quarantined)}`,
+    "}",
+    "",
   ];
-  if (state.runs !== undefined) lines.push(...sectionText("runs", byKey(state.runs)));
-  lines.push(
-    ...sectionText("resources", state.resources),
-    ...sectionText("intents", state.intents),
-    ...sectionText("orphans", state.orphans),
-  );
-  lines.push(`"quarantined":${JSON.stringify(state.quarantined)}`, "}", "");
   return lines.join("\n");
 }
 
@@ -97,16 +96,12 @@ export interface StoredText {
  * with a note; for a person who repairs it, never for a run.
  */
 export function readState(stored: StoredText, lineage: string, despiteLoss = false): ReadState {
+  const { snapshot: text = "", journal: lines, acknowledged = 0 } = stored;
   const notes: string[] = [];
-  const snapshot =
-    stored.snapshot === undefined || stored.snapshot.trim() === ""
-      ? emptyState(lineage)
-      : readSnapshot(stored.snapshot);
+  const snapshot = text.trim() === "" ? emptyState(lineage) : readSnapshot(text);
   if (typeof snapshot === "string") return { ok: false, problem: snapshot };
   if ("ok" in snapshot) return snapshot;
   const entries: (JournalEntry | Quarantined)[] = [];
-  const lines = stored.journal;
-  const { acknowledged = 0 } = stored;
   let laterAt: number | undefined;
   lines.forEach((line, index) => {
     if (line === "") return;
@@ -119,12 +114,10 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
     // A last line that was cut off was never acknowledged to anybody. A line that is cut off in the middle is damage.
     if (index === lines.length - 1 && acknowledged < lines.length)
       notes.push("the last line of the journal was cut off and is ignored");
-    else
-      entries.push({
-        address: addressInText(line) ?? `journal line ${index + 1}`,
-        text: line.slice(0, 4096),
-        problem: `line ${index + 1} of the journal ${entry}`,
-      });
+    else {
+      const at = `line ${index + 1}`;
+      entries.push(setAside(addressInText(line) ?? `journal ${at}`, line, `${at} of the journal ${entry}`));
+    }
   });
   if (laterAt !== undefined)
     return { ok: false, problem: `line ${laterAt} of its journal ${ofLaterVersion}`, newer: {} };
@@ -134,6 +127,12 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
   if (loss !== undefined) notes.push(loss);
   return { ok: true, state: foldEntries(snapshot, whole), notes };
 }
+
+const setAside = (address: string, text: string, problem: string): Quarantined => ({
+  address,
+  text: text.slice(0, 4096),
+  problem,
+});
 
 /**
  * A journal goes on where its snapshot ends, and each line where the one before ended: beside another snapshot, as
@@ -178,11 +177,11 @@ function readEntry(line: string): JournalEntry | string {
   const parsed = parsedJson(body);
   if (!isObject(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isObject(parsed.c))
     return "is not an entry";
-  // `changeProblem` holds every field of it to its shape.
-  const change = parsed.c as StateChange;
-  const problem = changeProblem(change);
+  const problem = changeProblem(parsed.c);
   if (problem !== undefined) return problem;
   const { more } = parsed;
+  // `changeProblem` has held every field of the change to its shape.
+  const change = parsed.c as StateChange;
   return { serial: parsed.n, epoch: parsed.e, change, more: typeof more === "number" ? more : undefined };
 }
 
@@ -218,41 +217,27 @@ function withoutCutGroups(
   return whole;
 }
 
-/** One row for each type of change. */
-function changeProblem(change: StateChange): string | undefined {
-  switch (change.type) {
-    case "resource":
-      return change.record === null ? undefined : recordProblem(change.address, change.record);
-    case "intent":
-      return change.intent === null ? undefined : intentProblem(change.address, change.intent);
-    case "orphan":
-      return change.orphan === null ? undefined : orphanProblem(change.orphan);
-    case "scope":
-      return isScope(change.scope) ? undefined : "has a scope that is not readable";
-    case "outputs":
-      return areOutputs(change.outputs) ? undefined : "has outputs that are not readable";
-    case "run":
-      return change.run === undefined || isRun(change.run) ? undefined : "begins a run that is not readable";
-    case "run_end":
-      return isRunEnd(change.end) ? undefined : "ends a run in a way that is not readable";
-    case "seen":
-      return isSightings(change) ? undefined : "says when things were seen in a way that is not readable";
-    case "transfer":
-      return change.transfer === null || isTransfer(change.transfer) ? undefined : "notes a move that is not readable";
-    case "runs":
-      return areRuns(change.runs) ? undefined : "has runs that are not readable";
-    case "release":
-      return undefined;
-    default:
-      change satisfies never;
-      return ofLaterVersion;
-  }
-}
+const unless = (isReadable: boolean, problem: string): string | undefined => (isReadable ? undefined : problem);
+
+const problems: Readonly<Record<StateChange["type"], (change: Fields) => string | undefined>> = {
+  resource: ({ address, record }) => (record === null ? undefined : recordProblem(String(address), record)),
+  intent: ({ address, intent }) => (intent === null ? undefined : intentProblem(String(address), intent)),
+  orphan: ({ orphan }) => (orphan === null ? undefined : orphanProblem(orphan)),
+  scope: ({ scope }) => unless(isScope(scope), "has a scope that is not readable"),
+  outputs: ({ outputs }) => unless(areOutputs(outputs), "has outputs that are not readable"),
+  run: ({ run }) => unless(run === undefined || isRun(run), "begins a run that is not readable"),
+  run_end: ({ end }) => unless(isRunEnd(end), "ends a run in a way that is not readable"),
+  seen: (change) => unless(isSightings(change), "says when things were seen in a way that is not readable"),
+  transfer: ({ transfer }) => unless(transfer === null || isTransfer(transfer), "notes a move that is not readable"),
+  runs: ({ runs }) => unless(areRuns(runs), "has runs that are not readable"),
+  release: () => undefined,
+};
+
+const changeProblem = (change: Fields): string | undefined =>
+  isOneOf(change.type, keysOf(problems)) ? problems[change.type](change) : ofLaterVersion;
 
 /** The checksum of the line is right, so it is no damage. */
 const ofLaterVersion = "is of a kind that this version does not know";
-
-const stateSections = ["resources", "intents", "orphans"] as const;
 
 /** The resource that a damaged text is about, or the orphan. */
 const addressInText = (text: string): string | undefined =>
@@ -285,7 +270,7 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
       const problem = problemOf(key, entries[key]);
       // `problemOf` has held the value to the shape of `T`.
       if (problem === undefined) kept.set(key, entries[key] as T);
-      else quarantined.push({ address: key, text: JSON.stringify(entries[key]).slice(0, 4096), problem });
+      else quarantined.push(setAside(key, JSON.stringify(entries[key]), problem));
     }
     return kept;
   };
@@ -311,11 +296,7 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
 function movesOf(moves: unknown, quarantined: Quarantined[]): Pick<FoldedState, "moves"> {
   if (moves === undefined) return {};
   if (areMoves(moves)) return { moves };
-  quarantined.push({
-    address: "moves",
-    text: JSON.stringify(moves).slice(0, 4096),
-    problem: "its note of a move is not readable",
-  });
+  quarantined.push(setAside("moves", JSON.stringify(moves), "its note of a move is not readable"));
   return {};
 }
 
@@ -339,8 +320,6 @@ const quarantinedIn = ({ quarantined }: Record<string, unknown>): Quarantined[] 
   );
 
 const keyOfLine = (line: string): string | undefined => /^"([^"\\]+)":/.exec(line)?.[1];
-
-const damagedAddress = (line: string): string => keyOfLine(line) ?? addressInText(line) ?? "unknown";
 
 /**
  * Reads a snapshot that is not JSON as a whole, line by line. This works because every record has a line of its own.
@@ -369,11 +348,8 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       // A damaged line among the runs loses history only; no resource depends on it.
       current[keyOfLine(line) ?? "~"] = null;
     } else if (current !== undefined) {
-      broken.push({
-        address: damagedAddress(line),
-        text: line.slice(0, 4096),
-        problem: "its line in the state is damaged",
-      });
+      const address = keyOfLine(line) ?? addressInText(line) ?? "unknown";
+      broken.push(setAside(address, line, "its line in the state is damaged"));
       // A damaged line outside the sections: nobody can tell what it opened or said, and everything after it would be
       // misread.
     } else return undefined;
