@@ -98,13 +98,13 @@ export function otherByNow(
 ): string | undefined {
   const seen = recorded === undefined ? undefined : findSeen(live, recorded.kind, id);
   if (recorded === undefined || seen === undefined) return undefined;
-  const found = gathered();
+  const found: Gathered = { agrees: [], differs: [] };
   for (const [key, { field, effect, verb }] of Object.entries<FieldRow>(fieldsOf[seen.kind])) {
     const [shown, known] = [fieldsIn(seen)[key], fieldsIn(recorded)[key]];
     if (effect === "replace" || (wasGone && key === "name"))
-      found.compare(field, shown, known, !isOther(key, shown, known));
+      compare(found, field, shown, known, !isOther(key, shown, known));
     else if (verb === "grow" && typeof shown === "number" && typeof known === "number")
-      found.compare(field, gb(shown), gb(known), shown >= known);
+      compare(found, field, gb(shown), gb(known), shown >= known);
   }
   const [differs] = found.differs;
   return differs === undefined
@@ -120,29 +120,19 @@ function isOther(key: string, shown: unknown, known: unknown): boolean {
 type SentCreate = Intent["record"] | DesiredResource;
 
 export function compareMade(sent: SentCreate, live: Made, lookup: NameIndexes): Evidence {
-  const found = gathered();
+  const found: Gathered = { agrees: [], differs: [] };
   compareOfKind(live.kind, sent, live, found, lookup);
-  return { agrees: found.agrees, differs: found.differs };
+  return found;
 }
 
 type SentOf<K extends Kind> = Extract<SentCreate, { readonly kind: K }>;
 
-interface Gathered extends Evidence {
-  readonly agrees: string[];
-  readonly differs: string[];
-  compare(field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void;
-}
+type Gathered = { readonly [K in keyof Evidence]: string[] };
 
-function gathered(): Gathered {
-  const evidence: { readonly agrees: string[]; readonly differs: string[] } = { agrees: [], differs: [] };
-  return {
-    ...evidence,
-    compare(field, shown, wanted, isSame) {
-      if (shown === undefined || wanted === undefined || isSame === undefined) return;
-      if (isSame) evidence.agrees.push(field);
-      else evidence.differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
-    },
-  };
+function compare({ agrees, differs }: Gathered, field: string, shown: unknown, wanted: unknown, isSame?: boolean) {
+  if (shown === undefined || wanted === undefined || isSame === undefined) return;
+  if (isSame) agrees.push(field);
+  else differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
 }
 
 type Compare<K extends Kind> = (sent: SentOf<K>, live: LiveOf[K], found: Gathered, lookup: NameIndexes) => void;
@@ -160,29 +150,29 @@ function compareOfKind<K extends Kind>(
 }
 
 /** Of a kind that is its rows alone: every row that was sent and shows. */
-function compareRows(sent: object, live: LiveOf[Kind], { compare }: Gathered): void {
+function compareRows(sent: object, live: LiveOf[Kind], found: Gathered): void {
   for (const [key, { field, sentAs }] of Object.entries<FieldRow>(fieldsOf[live.kind])) {
     if (sentAs === undefined || key === "name") continue;
     const [shown, wanted] = [fieldsIn(live)[key], fieldsIn(sent)[key]];
-    compare(field, shown, wanted, shown === wanted);
+    compare(found, field, shown, wanted, shown === wanted);
   }
 }
 
-function compareSentVm(sent: SentOf<"vm">, live: LiveVm, { compare }: Gathered, lookup: NameIndexes): void {
-  compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
+function compareSentVm(sent: SentOf<"vm">, live: LiveVm, found: Gathered, lookup: NameIndexes): void {
+  compare(found, "flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
   const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
-  compare("image", live.image, image, sameEntry(live.image, image, lookup.images));
+  compare(found, "image", live.image, image, sameEntry(live.image, image, lookup.images));
   const { owner } = live;
   const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
-  compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner) : undefined);
+  compare(found, "owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner) : undefined);
   const size = dataVolumeSize(live, lookup);
-  compare("data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
+  compare(found, "data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
 }
 
-function compareVolume(sent: SentOf<"volume">, live: LiveVolume, { compare, differs }: Gathered): void {
-  compare("size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
+function compareVolume(sent: SentOf<"volume">, live: LiveVolume, found: Gathered): void {
+  compare(found, "size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
   // A volume hangs on nothing when it is created. It is attached after its id is written down.
-  if (typeof live.attachedTo === "string") differs.push(`it is attached to ${live.attachedTo}`);
+  if (typeof live.attachedTo === "string") found.differs.push(`it is attached to ${live.attachedTo}`);
 }
 
 function compareGroup(sent: SentOf<"group">, live: LiveGroup, evidence: Gathered): void {
@@ -190,7 +180,7 @@ function compareGroup(sent: SentOf<"group">, live: LiveGroup, evidence: Gathered
   // When the create sent no description, the service may have written one, or somebody else did: a description then
   // proves nothing.
   if (sent.description !== undefined)
-    evidence.compare("description", shown ?? live.description, wanted, shown === wanted);
+    compare(evidence, "description", shown ?? live.description, wanted, shown === wanted);
   else if (live.description === "") evidence.agrees.push("description");
   compareRules(live, sent.rules, evidence);
 }

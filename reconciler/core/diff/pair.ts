@@ -65,6 +65,7 @@ export function pairResources(desired: Desired, state: State): Pairs {
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const { recorded, intents, movedFrom } = applyMoves(desired, wanted, state, diagnostics);
   const imports = new Map(desired.imports.map((request) => [request.to, request]));
+  const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
   const quarantined = new Set(state.quarantined.map((piece) => piece.address));
 
   const addresses = new Set([...wanted.keys(), ...recorded.keys(), ...intents.keys(), ...quarantined]);
@@ -77,7 +78,7 @@ export function pairResources(desired: Desired, state: State): Pairs {
     intent: intents.get(address),
     import: imports.get(address),
     movedFrom: movedFrom.get(address),
-    forget: false,
+    forget: removed.size > 0 && !wanted.has(address) && removalFor(address, removed)?.destroy === false,
     quarantined: quarantined.has(address),
   });
   for (const address of addresses) {
@@ -89,7 +90,7 @@ export function pairResources(desired: Desired, state: State): Pairs {
   for (const { address, problem } of state.quarantined)
     diagnostics.push(unreadableRecord(address, problem, wanted.has(address)));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));
-  return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
+  return { pairs, state: { ...state, resources: recorded, intents }, diagnostics };
 }
 
 /** An entry may stay for good after it took the resource over, also where that was replaced since. */
@@ -263,16 +264,6 @@ const formChanged = (from: Address, to: Address, meant: Address): Diagnostic => 
   address: from,
   fix: movedText({ from, to: meant }),
 });
-
-function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
-  if (desired.removed.length === 0) return [...pairs];
-  const removed = new Map(desired.removed.map((entry) => [entry.from, entry]));
-  return pairs.map((pair) => {
-    if (pair.desired !== undefined) return pair;
-    const entry = removalFor(pair.address, removed);
-    return entry === undefined ? pair : { ...pair, forget: !entry.destroy };
-  });
-}
 
 /** A damaged orphan or intent of something that no address manages does not hold the plan up. */
 const isOrphanKey = (address: string): boolean =>

@@ -65,7 +65,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
       `the plan takes ${stopped} VMs down, and at most ${amountText(atMost.stop)} may be down in one plan`,
       "change them in parts (--target), or raise checks.at_most.stop",
     );
-  findings.push(...costFindings(plan, checks));
+  refuseCosts(plan, checks, refuse);
   if (hours !== undefined && now !== undefined && plan.steps.length > 0 && !isWithinHours(hours, now))
     refuse(
       "check/hours",
@@ -76,17 +76,15 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
 }
 
 /** A limit holds for what the plan adds: a plan that saves is carried out, however much is left. */
-function costFindings(plan: Plan, checks: Checks): Finding[] {
-  const { monthlyCost, monthlyIncrease } = checks.atMost ?? {};
-  if (monthlyCost === undefined && monthlyIncrease === undefined) return [];
-  const findings: Finding[] = [];
-  const refuse = (...row: CheckRow): void => void findings.push(checkRefused(checks, row));
+function refuseCosts(plan: Plan, { atMost = {} }: Checks, refuse: (...row: CheckRow) => void): void {
+  const { monthlyCost, monthlyIncrease } = atMost;
+  if (monthlyCost === undefined && monthlyIncrease === undefined) return;
   const { cost } = plan;
   const growing = stayingOf(plan);
   if (cost === undefined) {
     const fix = "prices: ./prices.yaml in the file, --prices FILE, or RECONCILE_PRICES";
     if (growing.size > 0) refuse("check/cost-unknown", "what the plan costs is not known: there is no price list", fix);
-    return findings;
+    return;
   }
   const { currency, unknown } = cost;
   const after = knownDecimal(cost.after);
@@ -113,7 +111,6 @@ function costFindings(plan: Plan, checks: Checks): Finding[] {
       `the cost of ${listed(open, 5)} is not known: not everything has a price`,
       "add the price to the list; 0 where there is nothing to pay",
     );
-  return findings;
 }
 
 const isMore = (a: Decimal, b: Decimal): boolean => compareDecimals(a, b) > 0;

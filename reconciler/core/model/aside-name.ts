@@ -1,11 +1,15 @@
 /** The name of a group that is replaced, until it is deleted. */
 
 const longestName = 50;
-const asideMark = (id: string): string =>
-  `-old-${id
-    .replace(/[^a-z0-9]/gi, "")
+
+/** The end of an id, as a name may have it. */
+export const idInName = (id: string): string =>
+  id
     .toLowerCase()
-    .slice(-6)}`;
+    .replaceAll(/[^a-z0-9]/g, "")
+    .slice(-6);
+
+const asideMark = (id: string): string => `-old-${idInName(id)}`;
 
 /**
  * A name to set a group aside: readable, of the allowed length, the same in every run, and unchanged when the name is

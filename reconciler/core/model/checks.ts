@@ -1,5 +1,5 @@
 /** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
-import { type Fields, isObject } from "../text/objects";
+import { type Fields, isObject, isOneOf } from "../text/objects";
 import { parseAddress } from "./address";
 import type { FieldRow, FieldType, Rows } from "./fields";
 
@@ -15,26 +15,21 @@ export const address: Check = (value) => typeof value === "string" && parseAddre
 /** The address of a machine becomes a word of commands and a line of other programs' files. */
 export const ipText: Check = (value) => typeof value === "string" && /^[0-9A-Fa-f:.]+$/.test(value);
 export const timeText: Check = (value) => typeof value === "string" && !Number.isNaN(Date.parse(value));
-export const oneOf =
-  (...values: readonly string[]): Check =>
-  (value) =>
-    typeof value === "string" && values.includes(value);
-export const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const isEither =
-  (...checks: readonly Check[]): Check =>
-  (value) =>
-    checks.some((check) => check(value));
-export const list =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-export const mapWith =
-  <T>(check: Check): Guard<Readonly<Record<string, T>>> =>
-  (value): value is Readonly<Record<string, T>> =>
-    isObject(value) && Object.values(value).every(check);
+export function oneOf(...values: readonly string[]): Check {
+  return (value) => isOneOf(value, values);
+}
+export function optional(check: Check): Check {
+  return (value) => value === undefined || check(value);
+}
+function isEither(...checks: readonly Check[]): Check {
+  return (value) => checks.some((check) => check(value));
+}
+export function list(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every(check);
+}
+export function mapWith<T>(check: Check): Guard<Readonly<Record<string, T>>> {
+  return (value): value is Readonly<Record<string, T>> => isObject(value) && Object.values(value).every(check);
+}
 /** Whether a value is a map with these fields. Other fields are another version's, and are left alone. */
 export const shape = <T extends object = Fields>(fields: { readonly [K in keyof T]-?: Check }): Guard<T> => {
   const entries = Object.entries<Check>(fields);

@@ -40,7 +40,6 @@ export function addressesByIdentity(
   return addresses;
 }
 
-export const lookUpIn =
-  (addresses: ReadonlyMap<string, Address>): AddressOf =>
-  (one) =>
-    addresses.get(identityKey(one));
+export function lookUpIn(addresses: ReadonlyMap<string, Address>): AddressOf {
+  return (one) => addresses.get(identityKey(one));
+}

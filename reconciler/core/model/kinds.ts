@@ -4,6 +4,7 @@
  */
 import type { KindDefinition } from "../../kinds/definition";
 import { kindTable, plannedFirst } from "../../kinds/table";
+import { lazily } from "../text/lazily";
 import { isOneOf, keysOf, tableOf } from "../text/objects";
 
 export type Kind = keyof typeof kindTable;
@@ -62,13 +63,6 @@ export const allOfKind = <K extends Kind, T extends { readonly kind: string }>(
 
 /** Each kind is indexed when it is first asked for. */
 export function lazilyByKind<T>(build: (kind: Kind) => ReadonlyMap<string, readonly T[]>): ByKind<T> {
-  const indexes = new Map<Kind, ReadonlyMap<string, readonly T[]>>();
-  return (kind, name) => {
-    let index = indexes.get(kind);
-    if (index === undefined) {
-      index = build(kind);
-      indexes.set(kind, index);
-    }
-    return index.get(name) ?? [];
-  };
+  const indexes = perKind((kind) => lazily(() => build(kind)));
+  return (kind, name) => indexes[kind]().get(name) ?? [];
 }

@@ -12,60 +12,44 @@ import type { OperationRow } from "./operation-row";
 
 export type { Fallback, Method, RequestKind } from "./operation-row";
 
-const uncheckedNames = "Nothing is checked before a create, and the name is compared with the one applied last.";
-
 type CallsOfKinds = typeof vmCalls & typeof volumeCalls & typeof groupCalls;
 // Each kind of the table has its calls there, and the type names them all.
 const operationsOfKinds: CallsOfKinds = Object.assign({}, ...keysOf(kindTable).map((kind) => kindTable[kind].calls));
 
 export const operations = {
   ...operationsOfKinds,
-  "flavor.list": {
-    method: "GET",
-    path: "/api/v1/flavor/list",
-    kind: "read",
-    call: "listFlavors",
-    assumed: {
-      builtIn: true,
-      ability: "listsFlavors",
-      about: "Lists the flavors (instance sizes).",
-      cost: "A flavor's name cannot be resolved to its id.",
-      instead: uncheckedNames,
-    },
-    items: ["", "/items", "/flavors", "/results"],
-    alsoAt: ["/api/v1/flavor", "/api/v1/flavors"],
-  },
-  "image.list": {
-    method: "GET",
-    path: "/api/v1/image/list",
-    kind: "read",
-    call: "listImages",
-    assumed: {
-      builtIn: true,
-      ability: "listsImages",
-      about: "Lists the base images.",
-      cost: "An image's name cannot be resolved to its id.",
-      instead: uncheckedNames,
-    },
-    items: ["", "/items", "/images", "/results"],
-    alsoAt: ["/api/v1/image", "/api/v1/images"],
-  },
-  "region.list": {
-    method: "GET",
-    path: "/api/v1/region/list",
-    kind: "read",
-    call: "listRegions",
-    assumed: {
-      builtIn: true,
-      ability: "listsRegions",
-      about: "Lists the regions.",
-      cost: "A region's name cannot be checked.",
-      instead: uncheckedNames,
-    },
-    items: ["", "/items", "/regions", "/results"],
-    alsoAt: ["/api/v1/region", "/api/v1/regions"],
-  },
+  "flavor.list": listOfCatalogue(
+    "flavor",
+    "Flavors",
+    "Lists the flavors (instance sizes).",
+    "A flavor's name cannot be resolved to its id.",
+  ),
+  "image.list": listOfCatalogue(
+    "image",
+    "Images",
+    "Lists the base images.",
+    "An image's name cannot be resolved to its id.",
+  ),
+  "region.list": listOfCatalogue("region", "Regions", "Lists the regions.", "A region's name cannot be checked."),
 } as const satisfies Readonly<Record<string, OperationRow>>;
+
+function listOfCatalogue<
+  const One extends string,
+  const Many extends string,
+  const About extends string,
+  const Cost extends string,
+>(one: One, many: Many, about: About, cost: Cost) {
+  const instead = "Nothing is checked before a create, and the name is compared with the one applied last.";
+  return {
+    method: "GET",
+    path: `/api/v1/${one}/list`,
+    kind: "read",
+    call: `list${many}`,
+    assumed: { builtIn: true, ability: `lists${many}`, about, cost, instead },
+    items: ["", "/items", `/${one}s`, "/results"],
+    alsoAt: [`/api/v1/${one}`, `/api/v1/${one}s`],
+  } as const;
+}
 
 type OperationRows = typeof operations;
 

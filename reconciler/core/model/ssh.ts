@@ -30,12 +30,9 @@ export interface SshAccess {
 export const noAccess: SshAccess = { all: {}, each: new Map() };
 
 /** One machine on the way, or the VM at its end. `address`: it is a VM of the project. */
-export interface Hop {
+export interface Hop extends Pick<SshSettings, "user" | "port" | "identityFile"> {
   readonly address?: Address;
   readonly host: string;
-  readonly user?: string;
-  readonly port?: number;
-  readonly identityFile?: string;
 }
 
 export interface Route extends Hop {
@@ -82,10 +79,7 @@ export function resolvedJump(
 }
 
 /** What the command line says before the file. */
-export interface SshGiven {
-  readonly user?: string;
-  readonly jump?: Jump;
-}
+export type SshGiven = Pick<SshSettings, "user" | "jump">;
 
 /**
  * The way to a VM. A VM that others are reached through is reached directly where only what is said for all would lead

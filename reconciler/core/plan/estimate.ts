@@ -4,7 +4,6 @@
  */
 import type { Address } from "../model/address";
 import { type Operation, operations, rowOf } from "../model/operation";
-import { mustGet } from "../text/invariant";
 import type { Step, StepOperation } from "./step";
 
 const oneSecondMs = 1000;
@@ -34,46 +33,34 @@ export interface Estimate {
   readonly downtimeMs: Readonly<Record<Address, number>>;
 }
 
-export interface StepSchedule {
-  readonly start: ReadonlyMap<string, number>;
-  readonly finish: ReadonlyMap<string, number>;
+interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Earliest start and finish of every step, in one pass over steps that are already in order. */
-function earliestTimes(steps: readonly Step[]): StepSchedule {
-  const start = new Map<string, number>();
-  const finish = new Map<string, number>();
+function earliestTimes(steps: readonly Step[]): ReadonlyMap<string, TimeSpan> {
+  const times = new Map<string, TimeSpan>();
   for (const step of steps) {
     if (isFallback(step)) continue;
-    let at = 0;
-    for (const { step: before } of step.needs) at = Math.max(at, finish.get(before) ?? 0);
-    start.set(step.id, at);
-    finish.set(step.id, at + step.estimateMs);
+    let from = 0;
+    for (const { step: before } of step.needs) from = Math.max(from, times.get(before)?.to ?? 0);
+    times.set(step.id, { from, to: from + step.estimateMs });
   }
-  return { start, finish };
+  return times;
 }
 
 /** The step runs only when another one failed, so it is no part of what is expected to happen. */
 export const isFallback = (step: Step): boolean => step.needs.some((need) => need.on === "failed");
 
-interface TimeSpan {
-  from: number;
-  to: number;
-}
-
 /** From when to when each VM is down. */
-function downSpans(steps: readonly Step[], { start, finish }: StepSchedule): ReadonlyMap<Address, TimeSpan> {
+function downSpans(steps: readonly Step[], times: ReadonlyMap<string, TimeSpan>): ReadonlyMap<Address, TimeSpan> {
   const down = new Map<Address, TimeSpan>();
-  for (const step of steps) {
-    if (step.downtimeOf === undefined || !start.has(step.id)) continue;
-    const span = down.get(step.downtimeOf);
-    const from = mustGet(start, step.id);
-    const to = mustGet(finish, step.id);
-    if (span === undefined) down.set(step.downtimeOf, { from, to });
-    else {
-      span.from = Math.min(span.from, from);
-      span.to = Math.max(span.to, to);
-    }
+  for (const { id, downtimeOf } of steps) {
+    const span = times.get(id);
+    if (downtimeOf === undefined || span === undefined) continue;
+    const { from, to } = down.get(downtimeOf) ?? span;
+    down.set(downtimeOf, { from: Math.min(from, span.from), to: Math.max(to, span.to) });
   }
   return down;
 }
@@ -91,10 +78,7 @@ export function downTogether(steps: readonly Step[]): readonly Address[] {
 export function estimate(steps: readonly Step[]): Estimate {
   const times = earliestTimes(steps);
   let durationMs = 0;
-  for (const end of times.finish.values()) durationMs = Math.max(durationMs, end);
-  const down = downSpans(steps, times);
-  const downtimeMs: Record<Address, number> = {};
-  for (const address of [...down.keys()].sort())
-    downtimeMs[address] = mustGet(down, address).to - mustGet(down, address).from;
-  return { durationMs, downtimeMs };
+  for (const { to } of times.values()) durationMs = Math.max(durationMs, to);
+  const down = [...downSpans(steps, times)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { durationMs, downtimeMs: Object.fromEntries(down.map(([address, { from, to }]) => [address, to - from])) };
 }

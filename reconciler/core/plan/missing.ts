@@ -77,19 +77,18 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
   for (const [key, orphan] of missing) {
     if (!isShown(orphan, live) || managed.has(key)) continue;
     const { missingSince, record, ...found } = orphan;
+    const shownAgain = (summary: string, more: Partial<Diagnostic>): void =>
+      void diagnostics.push({ severity: "warning", code: "plan/shown-again", summary, ...more });
+    const what = `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince}`;
     const other = otherByNow(record, live, { id: orphan.id, wasGone: true });
     if (other !== undefined) {
-      diagnostics.push({
-        severity: "warning",
-        code: "plan/shown-again",
-        summary: `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince}, and the service shows its id again; ${other}`,
+      const fix = toSay(
+        ["if it is the one that was missing: ", ["import", "ADDR", orphan.id]],
+        `if it is the one that was missing, adopt: "${orphan.id}" manages it again`,
+      );
+      shownAgain(`${what}, and the service shows its id again; ${other}`, {
         detail: "It is left alone, and what was missing counts as missing.",
-        ...told([
-          toSay(
-            ["if it is the one that was missing: ", ["import", "ADDR", orphan.id]],
-            `if it is the one that was missing, adopt: "${orphan.id}" manages it again`,
-          ),
-        ]),
+        ...told([fix]),
       });
       continue;
     }
@@ -100,27 +99,21 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
       resources.set(record.address, record);
       orphans.delete(key);
       changes.push({ type: "resource", address: record.address, record }, { type: "orphan", key, orphan: null });
-      diagnostics.push({
-        severity: "warning",
-        code: "plan/shown-again",
-        summary: `${record.address}: ${orphan.kind} ${orphan.id} was missing since ${missingSince} and shows again; it is taken back`,
-        address: record.address,
-      });
+      shownAgain(
+        `${address}: ${orphan.kind} ${orphan.id} was missing since ${missingSince} and shows again; it is taken back`,
+        { address },
+      );
     } else {
       const shown = { ...found, reason: `${found.reason}; it shows again` };
       orphans.set(key, shown);
       changes.push({ type: "orphan", key, orphan: shown });
-      diagnostics.push({
-        severity: "warning",
-        code: "plan/shown-again",
-        summary: `${orphan.kind} ${orphan.id} (${orphan.name}) was missing since ${missingSince} and shows again`,
+      const fix = toSay(
+        [["orphans list"], "; to manage it again: ", ["import", "ADDR", orphan.id]],
+        `adopt: ${JSON.stringify(orphan.id)} manages it again`,
+      );
+      shownAgain(`${what} and shows again`, {
         detail: "Something else has its place by now, or its block is gone from the file, so it is an orphan.",
-        ...told([
-          toSay(
-            [["orphans list"], "; to manage it again: ", ["import", "ADDR", orphan.id]],
-            `adopt: ${JSON.stringify(orphan.id)} manages it again`,
-          ),
-        ]),
+        ...told([fix]),
       });
     }
   }

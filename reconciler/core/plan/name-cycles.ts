@@ -2,6 +2,7 @@
  * Two resources that swap names would wait for each other, because names are unique. One of them is renamed to a
  * passing name first.
  */
+import { idInName } from "../model/aside-name";
 import type { Reference } from "../model/desired";
 import { itemAt, mustGet } from "../text/invariant";
 import { addStep, type Draft, type NameKey } from "./draft";
@@ -57,9 +58,6 @@ function renameToPassingName(draft: Draft, key: NameKey, index: number): void {
 
 /** A passing name: of the allowed length, and borne by nobody else, since an interrupted swap may have left one. */
 function passingName(name: string, of: Reference): string {
-  const own = ("id" in of ? of.id : of.address)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, "")
-    .slice(-6);
+  const own = idInName("id" in of ? of.id : of.address);
   return `${name.slice(0, 44 - own.length)}-swap-${own}`;
 }

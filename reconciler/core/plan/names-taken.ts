@@ -12,7 +12,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { valueSeen } from "../model/evidence";
 import { told } from "../model/fix";
 import { identity } from "../model/identity";
-import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
+import { allOfKind, type ByKind, kindRows, lazilyByKind } from "../model/kinds";
 import { groupByName, type Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
 import { isNamed } from "../model/relations";
@@ -84,16 +84,13 @@ function freersOf(draft: Draft): Map<string, Address> {
 /** All resources of a kind by name: as listed, or where there is no list, as recorded and seen one by one. */
 function bearerLookup(draft: Draft): ByKind<Bearer> {
   const { live, byName } = draft.context;
-  const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) => {
-    const bearers: (Bearer & { readonly name?: string })[] = [];
-    for (const { kind: recordedKind, id, name } of draft.state.resources.values()) {
-      if (recordedKind !== kind || id === undefined) continue;
-      const sighting = sightings.get(id);
-      if (sighting?.seen === "gone") continue;
-      bearers.push({ id, name: valueSeen(sighting)?.name ?? name });
-    }
-    return groupByName(bearers);
-  };
+  const known = (kind: Kind, sightings: ReadonlyMap<string, Sighting<Bearer & { readonly name?: string }>>) =>
+    groupByName(
+      allOfKind(draft.state.resources.values(), kind).flatMap(({ id, name }) => {
+        const sighting = id === undefined ? undefined : sightings.get(id);
+        return id === undefined || sighting?.seen === "gone" ? [] : [{ id, name: valueSeen(sighting)?.name ?? name }];
+      }),
+    );
   return lazilyByKind<Bearer>((kind) => (live.of[kind].listed ? byName[kind] : known(kind, live.of[kind].byId)));
 }
 

@@ -189,13 +189,14 @@ export function makePlan(input: PlanInput): Plan {
   const byAddress = new Map<Address, DesiredResource>(
     desired.resources.map((resource) => [resource.address, resource]),
   );
+  const desiredOf = (address: Address) => byAddress.get(address);
   const inPlan = new Set(differences.map(({ address }) => address));
   for (const named of options.owe ?? [])
     for (const address of meantToOwe(named, byAddress)) diagnostics.push(...owesNothing(address, byAddress, inPlan));
   diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
   const consents = consentsOf(desired, draft, byAddress, guards);
   const { prices } = input.desired;
-  const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
+  const unguarded = permittedChanges(changes, desiredOf, desired.protection);
 
   diagnostics.push(...unseenNotes(differences, state));
   const planned = planOutputs(desired.outputs, state, found.standings);
@@ -228,15 +229,7 @@ export function makePlan(input: PlanInput): Plan {
     orphans: [...state.orphans.values()],
     attached: ifAny(attached),
     fromMemory: ifAny(remembered),
-    cost:
-      prices &&
-      costOfPlan({
-        prices,
-        changes,
-        records: state.resources,
-        desiredOf: (address) => byAddress.get(address),
-        live,
-      }),
+    cost: prices && costOfPlan({ prices, changes, records: state.resources, desiredOf, live }),
     outputs: planned.outputs,
     owed: ifAny(owed),
     estimate: estimate(steps),

@@ -64,10 +64,8 @@ export function renamedKeys(
       pairs.push({ from: from.address, to: to.address, going: goingOf(before), source: to.source, otherwiseNamed });
     } else instances.push(...renamedInstances(before, after, declared, recorded, desired));
   }
-  const blocks = byBlock(pairs, declared).map(
-    ({ from, to, going, source, otherwiseNamed }): Diagnostic => ({
-      severity: "warning",
-      code: "plan/renamed-key",
+  const blocks = byBlock(pairs, declared).map(({ from, to, going, source, otherwiseNamed }) =>
+    renamedKey({
       summary: `${from} would be ${going} and ${to}, which is alike, created: was the key renamed?`,
       fix: `${otherwiseNamed ? keepsNames([to]) : ""}${movedText({ from, to })}   keeps it under its new key`,
       address: to,
@@ -76,6 +74,12 @@ export function renamedKeys(
   );
   return [...components.map(renamedComponent), ...instances, ...blocks, ...emptied];
 }
+
+const renamedKey = (said: Omit<Diagnostic, "severity" | "code">): Diagnostic => ({
+  severity: "warning",
+  code: "plan/renamed-key",
+  ...said,
+});
 
 /** What stands before a `moved` entry: with that alone, what cannot be renamed is replaced, and its data lost. */
 const keepsNames = (addresses: readonly Address[]): string =>
@@ -86,16 +90,9 @@ function replacedForName({ action, kind, address, fields, source, movedFrom }: C
   const forcing = fields.filter(({ forces }) => forces === "replace");
   if (action !== "replace" || movedFrom === undefined || canBeRenamed(kind) || forcing.length === 0) return [];
   if (forcing.some(({ field }) => field !== "name")) return [];
-  return [
-    {
-      severity: "warning",
-      code: "plan/renamed-key",
-      summary: `${address} would be replaced by an empty one for its name alone`,
-      fix: `lifecycle: { ignore_changes: [name] }   keeps it, under the name that it has`,
-      address,
-      source,
-    },
-  ];
+  const summary = `${address} would be replaced by an empty one for its name alone`;
+  const fix = "lifecycle: { ignore_changes: [name] }   keeps it, under the name that it has";
+  return [renamedKey({ summary, fix, address, source })];
 }
 
 /**
@@ -127,14 +124,12 @@ function renamedInstances(
   const isOtherwiseNamed = pairs.some(({ from: old, to: now }) => recorded.get(old)?.name !== desired.get(now)?.name);
   const names = first !== undefined && !canBeRenamed(first.kind) && isOtherwiseNamed ? keepsNames([toBlock]) : "";
   return [
-    {
-      severity: "warning",
-      code: "plan/renamed-key",
+    renamedKey({
       summary: `the ${before.length} of ${fromBlock} would be ${goingOf(before)} and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
       fix: `${names}${movedText(...entries)}   keeps ${keepsKeys ? "them under their new key" : inThisOrder}`,
       address: first?.address,
       source: first?.source,
-    },
+    }),
   ];
 }
 
@@ -159,13 +154,11 @@ function renamedComponent({ entries, count, going, otherwiseNamed, source }: Ren
     entries.length === 1
       ? ["has", "was the component's key renamed?", "all of it under its new key"]
       : ["have", "were the keys of the component's for_each renamed?", inThisOrder];
-  return {
-    severity: "warning",
-    code: "plan/renamed-key",
+  return renamedKey({
     summary: `all of ${few("from")} would be ${going} and ${few("to")}, which ${has} the same ${count} resources, created: ${was}`,
     fix: `${names}${movedText(...entries)}   keeps ${keeps}`,
     source,
-  };
+  });
 }
 
 const inThisOrder = "them, in this order; change it if another is meant";

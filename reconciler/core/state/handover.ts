@@ -12,7 +12,6 @@ import {
   type LastSeen,
   movedIntent,
   movedOrphan,
-  orphanKey,
   type Scope,
   type State,
   type StateChange,
@@ -54,19 +53,19 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Hand
   );
   const problems = [...handoverProblems(giving, taking, addresses), ...damagedIn(giving, taking, asked.addresses)];
   if (problems.length > 0) return { problems };
-  const orphans = orphansAlong(giving, asked.addresses, asked.whole === true);
+  // Orphans of one of these addresses; where everything goes, all.
+  const orphans = [...giving.orphans].flatMap(([key, orphan]): Extract<StateChange, { type: "orphan" }>[] => {
+    const address = addressAfter(addressOfOrphan(orphan), asked.addresses);
+    if (address !== undefined) return [{ type: "orphan", key, orphan: movedOrphan(orphan, address) }];
+    return asked.whole === true ? [{ type: "orphan", key, orphan }] : [];
+  });
   return {
     handover: {
       addresses,
-      orphans,
+      orphans: orphans.map(({ key }) => key),
       taken: [
         ...Object.entries(addresses).flatMap(([from, to]) => changesOfRecord(giving, from, to)),
-        ...orphans.flatMap((key): StateChange[] => {
-          const orphan = giving.orphans.get(key);
-          if (orphan === undefined) return [];
-          const address = addressAfter(addressOfOrphan(orphan), asked.addresses);
-          return [{ type: "orphan", key, orphan: address === undefined ? orphan : movedOrphan(orphan, address) }];
-        }),
+        ...orphans,
         ...scopeTaken(giving.scope, taking.scope, asked.environment),
         ...seenAlong(giving.seen, taking.seen, addresses),
         ...runsAlong(giving, taking, addresses),
@@ -123,12 +122,6 @@ const damagedIn = (giving: State, taking: State, addresses: Addresses): Handover
   ]);
 
 const withoutEnvironment = ({ environment: _, ...scope }: Scope): Scope => scope;
-
-/** Orphans of one of these addresses; where everything goes, all. */
-const orphansAlong = (giving: State, addresses: Addresses, whole: boolean): readonly string[] =>
-  [...giving.orphans.values()].flatMap((orphan) =>
-    whole || addressAfter(addressOfOrphan(orphan), addresses) !== undefined ? [orphanKey(orphan)] : [],
-  );
 
 const addressAfter = (address: Address | undefined, addresses: Addresses): Address | undefined =>
   address !== undefined && Object.hasOwn(addresses, address) ? addresses[address] : undefined;
