@@ -1,6 +1,6 @@
 /** What the command line says about the way to a VM. */
 import type { Address } from "../core/model/address";
-import { jumpFrom, type SshGiven, userPattern } from "../core/model/ssh";
+import { isVmAsHost, jumpFrom, type SshGiven, userPattern } from "../core/model/ssh";
 import { nearestText } from "../core/text/nearest";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
@@ -15,6 +15,12 @@ export function sshGiven({ jump: text, user }: Pick<Flags, "jump" | "user">, vms
       "cli/bad-flag",
       `--jump ${text} is no machine`,
       "give the address of a VM such as vm.bastion, user@host, or none",
+    );
+  if (jump !== undefined && isVmAsHost(jump, undefined, (vm) => vms.includes(vm)))
+    throw fail(
+      "cli/bad-flag",
+      `--jump ${text} names a VM of this project like a host`,
+      "give its address alone; its user is the one of its own ssh:, or --user",
     );
   if (jump !== undefined && jump !== "none" && "vm" in jump && !vms.includes(jump.vm))
     throw fail(

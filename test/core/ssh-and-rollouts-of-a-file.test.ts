@@ -26,6 +26,14 @@ describe("ssh:", () => {
       ['invalid-value: jump cannot be "a b" | expected the address of a VM such as vm.bastion, user@host, or none'],
     ],
     [
+      "a jump over a VM that is written like a host",
+      `${vms}ssh: { jump: 'ops@vm.bastion:2222' }`,
+      [
+        'invalid-value: jump cannot be "ops@vm.bastion:2222" | expected the address of the VM alone; its own ssh: says its user and its port',
+      ],
+    ],
+    ["a jump over a host that is called like no VM", `${vms}ssh: { jump: 'ops@vm.example' }`, []],
+    [
       "a jump over a VM that is nearly there",
       `${vms}ssh: { jump: vm.bastoin }`,
       ["unknown-reference: jump names vm.bastoin, which is not declared | write vm.bastion"],

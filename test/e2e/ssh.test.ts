@@ -64,6 +64,8 @@ describe("reconcile ssh", () => {
     expect([near.exitCode, said(near)]).toEqual([1, expect.stringContaining("did you mean vm.db?")]);
     const noJump = await sshWith(ssh.path, "vm.db", "--jump", "vm.gate");
     expect([noJump.exitCode, said(noJump)]).toEqual([1, expect.stringContaining("no VM vm.gate to go through")]);
+    const asHost = await sshWith(ssh.path, "vm.db", "--jump", "me@vm.bastion");
+    expect([asHost.exitCode, said(asHost)]).toEqual([1, expect.stringContaining("names a VM of this project like a")]);
     const { cwd, env } = place.surroundings();
     const none = await runCli(["ssh", "vm.bastion"], { cwd, env: { ...env, PATH: join(place.folder, "empty") } });
     expect([none.exitCode, said(none)]).toEqual([1, expect.stringContaining("cli/no-ssh")]);

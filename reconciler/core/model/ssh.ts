@@ -78,6 +78,10 @@ export function resolvedJump(
   return found === undefined ? undefined : { vm: found };
 }
 
+/** A VM of the project that is written like a host, `user@vm.bastion`: nothing else has that name. */
+export const isVmAsHost = (jump: Jump, from: Address | undefined, isKnown: (vm: Address) => boolean): boolean =>
+  jump !== "none" && "host" in jump && resolvedJump({ vm: jump.host }, from, isKnown) !== undefined;
+
 /** What the command line says before the file. */
 export type SshGiven = Pick<SshSettings, "user" | "jump">;
 

@@ -13,7 +13,14 @@ import {
 import type { Ssh } from "../../config/rows/kinds";
 import { positionOf } from "../../config/yaml/file";
 import type { Address } from "../../core/model/address";
-import { jumpFrom, resolvedJump, type SshAccess, type SshSettings, userPattern } from "../../core/model/ssh";
+import {
+  isVmAsHost,
+  jumpFrom,
+  resolvedJump,
+  type SshAccess,
+  type SshSettings,
+  userPattern,
+} from "../../core/model/ssh";
 import { nearestName } from "../../core/text/nearest";
 
 /** A block of a VM that says something of its own. */
@@ -66,6 +73,8 @@ function readJump(
   const named = jumpFrom(text);
   if (named === undefined)
     return reportValue(subject, ["jump"], text, "the address of a VM such as vm.bastion, user@host, or none");
+  if (isVmAsHost(named, from, (vm) => vms.has(vm)))
+    return reportValue(subject, ["jump"], text, "the address of the VM alone; its own ssh: says its user and its port");
   const jump = resolvedJump(named, from, (vm) => vms.has(vm));
   if (jump === undefined) {
     const instances = [...vms].filter((vm) => vm.startsWith(`${text}[`));
