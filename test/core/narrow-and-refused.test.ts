@@ -135,6 +135,11 @@ describe("a plan is made for what is named, and for what that stands on", () => 
   });
 });
 
+it("as many are told as are named, also where that is more than a call takes arguments", () => {
+  const replace = Array.from({ length: 130_000 }, (_, index) => `vm.gone-${index}`);
+  expect(planFor({ desired: [], options: { replace } }).diagnostics).toHaveLength(replace.length);
+});
+
 it.each<[flags: Partial<PlanOptions>, fix: string | undefined]>([
   [{ targets: ["vm.db"] }, "--target vm.web as well"],
   [{ excludes: ["vm.web"] }, "leave out --replace vm.web, or --exclude vm.web"],

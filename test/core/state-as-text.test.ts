@@ -816,3 +816,14 @@ describe("what a newer version wrote", () => {
     expect(error.diagnostics[0]?.fix).toMatch(new RegExp(`@${version}$`));
   });
 });
+
+it("is read and written for more resources than a call takes arguments", () => {
+  const many = Array.from({ length: 130_000 }, (_, index) => index);
+  const orphans = new Map(many.map((id) => [`volume:${id}`, { ...orphan, id: String(id) }]));
+  const snapshot = writeSnapshot({ ...emptyState("l"), orphans });
+  const journal = many.map((id) =>
+    writeEntry({ serial: id + 1, epoch: 1, more: many.length - 1 - id, change: { type: "release", address: "vm.a" } }),
+  );
+  const read = readState({ snapshot, journal }, "l");
+  expect(read.ok && [read.state.orphans.size, read.state.serial]).toEqual([many.length, many.length]);
+});

@@ -53,8 +53,7 @@ export function bookkeeping(
     if (next !== undefined && !deepEqual(next, before.resources.get(address)))
       changes.push({ type: "resource", address, record: next });
   }
-  changes.push(...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live));
-  return changes;
+  return [...changes, ...unneededSnapshots(pairs, steps), ...endedOrphans(differences, before, live)];
 }
 
 /** From now on an open create is looked for under the new address alone. */

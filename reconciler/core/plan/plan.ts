@@ -31,7 +31,7 @@ import type { NameProblem } from "../model/name-rule";
 import type { PlannedCost } from "../model/prices";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
-import { ifAny } from "../text/objects";
+import { addAll, ifAny } from "../text/objects";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
@@ -156,15 +156,15 @@ export function makePlan(input: PlanInput): Plan {
   const context = withClaims(paired.pairs, diffContext({ ...input, desired, state, live }));
   const pairs = setAsideUnreadable(targeted, diagnostics);
   // A plan that destroys pairs only what is recorded: what is declared and gone is no slip.
-  diagnostics.push(...unknownAddresses(options, [...paired.pairs, ...input.desired.resources]));
-  diagnostics.push(...replacedAndLeftOut(options, paired.pairs, targeted));
+  addAll(diagnostics, unknownAddresses(options, [...paired.pairs, ...input.desired.resources]));
+  addAll(diagnostics, replacedAndLeftOut(options, paired.pairs, targeted));
 
   const found = diffAll(pairs, context, state, isYoung);
   const { vms, volumes, groups, all: differences, fates } = found;
-  diagnostics.push(...found.diagnostics);
-  for (const difference of differences) diagnostics.push(...difference.diagnostics);
+  addAll(diagnostics, found.diagnostics);
+  for (const difference of differences) addAll(diagnostics, difference.diagnostics);
   if (pairs.length < paired.pairs.length)
-    diagnostics.push(...leftOutDependents({ all: paired.pairs, targeted, pairs }, fates.deleted, groups, context));
+    addAll(diagnostics, leftOutDependents({ all: paired.pairs, targeted, pairs }, fates.deleted, groups, context));
 
   const removals = new Map(desired.removed.map((entry) => [entry.from, entry]));
   const changes = differences.flatMap(({ change }) => {
@@ -176,13 +176,14 @@ export function makePlan(input: PlanInput): Plan {
   const draft = new Draft(context, state, changes, diagnostics);
   addSteps(found, draft);
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);
-  diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
+  addAll(diagnostics, namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
   orderAcrossResources(draft);
   const owed = payGuests(draft, vms, volumes);
-  diagnostics.push(...excludedAndStopped(draft.steps, options, paired.pairs, targeted));
-  diagnostics.push(
-    ...valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
+  addAll(diagnostics, excludedAndStopped(draft.steps, options, paired.pairs, targeted));
+  addAll(
+    diagnostics,
+    valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
   );
   if (options.destroy !== true && desired.rollouts !== undefined) rollOut(draft, desired);
 
@@ -192,16 +193,16 @@ export function makePlan(input: PlanInput): Plan {
   const desiredOf = (address: Address) => byAddress.get(address);
   const inPlan = new Set(differences.map(({ address }) => address));
   for (const named of options.owe ?? [])
-    for (const address of meantToOwe(named, byAddress)) diagnostics.push(...owesNothing(address, byAddress, inPlan));
-  diagnostics.push(...requestsRefused(draft.steps, input, byAddress));
+    for (const address of meantToOwe(named, byAddress)) addAll(diagnostics, owesNothing(address, byAddress, inPlan));
+  addAll(diagnostics, requestsRefused(draft.steps, input, byAddress));
   const consents = consentsOf(desired, draft, byAddress, guards);
   const { prices } = input.desired;
   const unguarded = permittedChanges(changes, desiredOf, desired.protection);
 
-  diagnostics.push(...unseenNotes(differences, state));
+  addAll(diagnostics, unseenNotes(differences, state));
   const planned = planOutputs(desired.outputs, state, found.standings);
-  diagnostics.push(...planned.diagnostics);
-  if (options.destroy !== true) diagnostics.push(...renamedKeys(changes, byAddress, state.resources));
+  addAll(diagnostics, planned.diagnostics);
+  if (options.destroy !== true) addAll(diagnostics, renamedKeys(changes, byAddress, state.resources));
   const attached = attachmentsOf(
     vms.flatMap(({ address, change }) => (change?.id === undefined ? [] : [{ address, id: change.id }])),
     context,

@@ -107,7 +107,7 @@ function rollOne(plan: Indexed, rollout: Rollout, stopped: ReadonlySet<Address>)
   draft.diagnostics.push({
     severity: "note",
     code: "plan/rollout",
-    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.length > mostWaves ? `up to ${Math.max(...sizes)}` : sizes.join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
+    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.length > mostWaves ? `up to ${sizes.reduce((one, other) => Math.max(one, other))}` : sizes.join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
     detail: [
       ...shown,
       ...(waves.length > mostWaves ? [`${waves.length - mostWaves} more waves in the order of the members`] : []),

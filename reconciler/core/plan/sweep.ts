@@ -115,11 +115,13 @@ function unitsOf(
     const due = all.filter((record) => seenAt(record) <= since);
     const requests = Math.ceil(all.length / pageItems(kind));
     if (isSeenInList(kind) && due.length > requests)
-      units.push({ kind, ids: due.map(({ id }) => id), requests, seenAt: Math.min(...due.map(seenAt)) });
+      units.push({ kind, ids: due.map(({ id }) => id), requests, seenAt: leastOf(due.map(seenAt)) });
     else for (const one of due) units.push({ kind, ids: [one.id], requests: requestsOf(kind), seenAt: seenAt(one) });
   }
   return units.sort((a, b) => a.seenAt - b.seenAt);
 }
+
+const leastOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
 
 /** How many requests a look at all others takes. */
 export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: number): number =>

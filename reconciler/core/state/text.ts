@@ -5,7 +5,7 @@
 import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
-import { type Fields, fieldsIn, isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../text/objects";
+import { addAll, type Fields, fieldsIn, isObject, isOneOf, keysOf, onlyDefined, parsedJson } from "../text/objects";
 import { emptyState, type FoldedState, foldEntries, type JournalEntry } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
@@ -203,14 +203,14 @@ function withoutCutGroups(
   for (const entry of entries) {
     const last = group.at(-1);
     if ("problem" in entry) {
-      whole.push(...group, entry);
+      addAll(whole, [...group, entry]);
       group = [];
       continue;
     }
     if (last !== undefined && (entry.epoch !== last.epoch || entry.serial !== last.serial + 1)) drop();
     group.push(entry);
     if ((entry.more ?? 0) > 0) continue;
-    whole.push(...group);
+    addAll(whole, group);
     group = [];
   }
   drop();

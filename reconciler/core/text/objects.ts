@@ -54,6 +54,11 @@ export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(val
 /** An empty list or map as none, for a key that is there only where it says something. */
 export const ifAny = <T extends object>(all: T): T | undefined => (Object.keys(all).length === 0 ? undefined : all);
 
+/** Adds all items: a call with as many arguments as there may be resources takes more than the stack holds. */
+export function addAll<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item);
+}
+
 /** Adds to the list under a key. */
 export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const list = lists.get(key);
