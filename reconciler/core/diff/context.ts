@@ -110,7 +110,7 @@ export function diffContext(input: {
     powerSaid: new Set(
       allOfKind(input.desired.resources, "vm").flatMap((vm) => (powerDeclared(vm) === undefined ? [] : [vm.address])),
     ),
-    leftOpen: leftOpenBy(state.runs?.at(-1)),
+    leftOpen: (desired) => leftOpenBy(desired, state.runs?.at(-1)),
     ...indexHosts(live, state),
     attachedApart: input.attachedApart === true,
   };
@@ -125,13 +125,11 @@ export function keepersIn({ resources }: Desired, state: State): AddressOf {
   return lookUpIn(keepers);
 }
 
-const leftOpenBy =
-  (last: RecordedRun | undefined): DiffContext["leftOpen"] =>
-  (desired) => {
-    const declaredThen = last?.open[desired.address];
-    if (declaredThen === undefined || declaredThen !== declarationMark(desired)) return undefined;
-    return last?.outcome === undefined || last.outcome === "interrupted" ? "stopped" : "unfinished";
-  };
+function leftOpenBy(desired: DesiredResource, last: RecordedRun | undefined): LeftOpen | undefined {
+  const declaredThen = last?.open[desired.address];
+  if (declaredThen === undefined || declaredThen !== declarationMark(desired)) return undefined;
+  return last?.outcome === undefined || last.outcome === "interrupted" ? "stopped" : "unfinished";
+}
 
 function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "hostsShown"> {
   const volumesOn = new Map<string, Hanging[]>();

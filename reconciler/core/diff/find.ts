@@ -160,11 +160,8 @@ export function unseenCreate(pair: Pair, intent: Intent, context: DiffContext): 
   if (unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason)
     return { ...unsettledIntent(pair, intent, "This plan did not look"), fix: "plan without --no-refresh" };
   const doubt = unlisted.seen === "unobserved" ? unlisted.vanished?.doubt : undefined;
-  return unsettledIntent(
-    pair,
-    intent,
-    doubt && `The list of ${kindRows[pair.kind].fullNoun}s proves nothing here (${doubt})`,
-  );
+  const list = `The list of ${kindRows[pair.kind].fullNoun}s`;
+  return unsettledIntent(pair, intent, doubt && `${list} proves nothing here (${doubt})`);
 }
 
 /** Why nobody can say which live resource an open create made, or that it made none. */
@@ -176,18 +173,11 @@ export function unclearCreate(
   const candidates = [...ours, ...doubtful];
   if (candidates.length > 1) return severalNamed(pair, intent.name, candidates);
   const [doubt] = doubtful;
-  if (doubt !== undefined)
-    return unsettledIntent(
-      pair,
-      intent,
-      `${doubt.id} has its name, and the service shows nothing else that tells whether this create made it`,
-    );
+  if (doubt !== undefined) {
+    const named = `${doubt.id} has its name, and the service shows nothing else that tells whether this create made it`;
+    return unsettledIntent(pair, intent, named);
+  }
   if (intent.accepted !== true || ours.length > 0) return undefined;
-  return unsettledIntent(
-    pair,
-    intent,
-    strangers.length === 0
-      ? undefined
-      : `The resource with its name was not made by this create: ${describeStrangers(strangers)}`,
-  );
+  const isOther = `The resource with its name was not made by this create: ${describeStrangers(strangers)}`;
+  return unsettledIntent(pair, intent, strangers.length === 0 ? undefined : isOther);
 }

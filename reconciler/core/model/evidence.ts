@@ -156,7 +156,7 @@ export interface ScopeEvidence {
 const fewResources = 3;
 
 export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
-  const { remembered, now, recorded, seen, absent, forbidden } = evidence;
+  const { remembered, now, recorded, seen, absent, forbidden, lost } = evidence;
   const whole: ScopeProof = { [provenMark]: true, doubts: {} };
   if (evidence.accepted) return { ...whole, accepted: true };
   const elsewhere = compareScopes(remembered, now);
@@ -169,7 +169,12 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
     return doubt(
       "the credential speaks for somebody else than the one that this state was made with, and is shown nothing that this state remembers",
     );
-  if (absent.length === 0) return isVouched ? whole : judgeLost(evidence, whole, doubt);
+  if (absent.length === 0) {
+    // Nothing of the state's own is missing, and nothing shows: what is made now may be made in another project, unless the
+    // credential says that it is the same one's.
+    const isSame = remembered?.subject !== undefined && remembered.subject === now.subject;
+    return isVouched || isSame || lost.length === 0 ? whole : doubt(showsNothingOf(lost));
+  }
   if (forbidden.length > 0)
     return doubt(
       `the credential may not look at ${forbidden[0]}, which this state manages, so what it is not shown may still be there`,
@@ -191,19 +196,6 @@ const showsNothingOf = (witnesses: readonly string[]): string =>
 /** Both are known. */
 const isAnother = (remembered: string | undefined, now: string | undefined): boolean =>
   remembered !== undefined && now !== undefined && remembered !== now;
-
-/**
- * Nothing of the state's own is missing, and nothing shows: what is made now may be made in another project, unless the
- * credential says that it is the same one's.
- */
-function judgeLost(
-  { remembered, now, lost }: ScopeEvidence,
-  whole: ScopeProof,
-  doubt: (reason: string) => ScopeDoubt,
-): ScopeProof | ScopeDoubt {
-  const isSame = remembered?.subject !== undefined && remembered.subject === now.subject;
-  return lost.length === 0 || isSame ? whole : doubt(showsNothingOf(lost));
-}
 
 /**
  * A credential may lose the right to see one kind and keep the others, so what shows of one kind proves nothing about

@@ -126,14 +126,11 @@ function protection(change: Change, { desiredOf, recordedOf, environment }: Cons
       kind: "prevent_destroy",
       address,
       detail: `${address} (${name}) ${by}${place}, and this plan would ${harm.says}`,
-      grant: `${unprotectGrant(address)}; ${lastingGrant(address, desired, isByEnvironment ? harm.word : undefined)}`,
+      grant: `--unprotect ${inShell(address)}, this once, at a terminal without -y or with a saved plan; ${lastingGrant(address, desired, isByEnvironment ? harm.word : undefined)}`,
       source,
     },
   ];
 }
-
-const unprotectGrant = (address: Address): string =>
-  `--unprotect ${inShell(address)}, this once, at a terminal without -y or with a saved plan`;
 
 /** The line of the file that would permit it for good. `word`: the environment could permit it. */
 function lastingGrant(address: Address, desired: DesiredResource | undefined, word: string | undefined): string {

@@ -38,10 +38,7 @@ export function orderBreakingCycles<N extends string>(
     nodes.map((node) => [node, new Set([...needs(node)].filter((before) => known.has(before) && before !== node))]),
   );
   const neededBy = new Map<string, N[]>();
-  for (const [node, befores] of remaining)
-    for (const before of befores) {
-      appendTo(neededBy, before, node);
-    }
+  for (const [node, befores] of remaining) for (const before of befores) appendTo(neededBy, before, node);
   const order: N[] = [];
   const placed = new Set<N>();
   const open = new Map<N, readonly string[]>();

@@ -17,7 +17,15 @@ import {
   type NewVm,
   type Reference,
 } from "../model/desired";
-import { fieldsOf, keysWith, observedVmFields, type RecordedFields, type Rows, vmFields } from "../model/fields";
+import {
+  type FieldRow,
+  fieldsOf,
+  keysWith,
+  observedVmFields,
+  type RecordedFields,
+  type Rows,
+  vmFields,
+} from "../model/fields";
 import { type Kind, perKind } from "../model/kinds";
 import type { Live, LiveVm } from "../model/live";
 import type { RecordedByKind, RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
@@ -109,14 +117,12 @@ export const groupRecord = (
 });
 
 /** The keys of a record that hold a field of the file. */
-const keysByField = (rows: Rows): Readonly<Record<string, readonly string[]>> =>
-  Object.fromEntries(
-    Object.entries(rows).map(([key, { field, recorded, recordKeys }]) => [
-      field,
-      recordKeys ?? (recorded === "never" ? [] : [key]),
-    ]),
-  );
-const recordFields = perKind((kind) => keysByField(fieldsOf[kind]));
+const recordFields = perKind((kind): Readonly<Record<string, readonly string[]>> => {
+  const rows = Object.entries<FieldRow>(fieldsOf[kind]);
+  const keysOfRow = (key: string, { recorded, recordKeys }: FieldRow) =>
+    recordKeys ?? (recorded === "never" ? [] : [key]);
+  return Object.fromEntries(rows.map(([key, row]) => [row.field, keysOfRow(key, row)]));
+});
 
 /** `next`, but with the old value of every field that is still to change. */
 export function holdBack<T extends RecordedResource>(

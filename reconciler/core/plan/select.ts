@@ -93,9 +93,8 @@ function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
   const dependents = new Map<Address, Pair[]>();
   const addressOf = lookUpIn(addressesByIdentity(pairs.flatMap(({ recorded }) => recorded ?? [])));
   for (const pair of pairs)
-    for (const reference of pair.desired === undefined ? hostsRecorded(pair, addressOf) : referencesOf(pair.desired)) {
+    for (const reference of pair.desired === undefined ? hostsRecorded(pair, addressOf) : referencesOf(pair.desired))
       appendTo(dependents, reference, pair);
-    }
   return dependents;
 }
 
@@ -167,20 +166,21 @@ export function replacedAndLeftOut(
   return pairs.flatMap(({ address }) => {
     if (!replace.includes(address) || meant.has(address)) return [];
     const flags = excludes(address);
-    return [
-      {
-        severity: "error" as const,
-        code: "plan/target-too-narrow" as const,
-        summary: `--replace ${inShell(address)} names what this plan leaves out`,
-        fix:
-          flags === undefined
-            ? `--target ${inShell(address)} as well`
-            : `leave out --replace ${inShell(address)}, or ${flags}`,
-        address,
-      },
-    ];
+    const named = `--replace ${inShell(address)}`;
+    const fix = flags === undefined ? withTarget(address) : `leave out ${named}, or ${flags}`;
+    return [tooNarrow(address, `${named} names what this plan leaves out`, fix)];
   });
 }
+
+const withTarget = (address: Address): string => `--target ${inShell(address)} as well`;
+
+const tooNarrow = (address: Address, summary: string, fix: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/target-too-narrow",
+  summary,
+  fix,
+  address,
+});
 
 /** A VM that `--exclude` leaves out serves on: it is not stopped so that something comes off it. */
 export function excludedAndStopped(
@@ -193,18 +193,11 @@ export function excludedAndStopped(
   const meant = new Set(targeted.map(({ address }) => address));
   const excludes = excludedBy(pairs, options);
   const stops = groupedBy(steps, ({ downtimeOf = "" }) => (meant.has(downtimeOf) ? undefined : downtimeOf));
-  return [...stops].flatMap(([address, [{ title }]]): Diagnostic[] => {
+  return [...stops].flatMap(([address, [{ title }]]) => {
     const flags = excludes(address);
     if (flags === undefined) return [];
-    return [
-      {
-        severity: "error",
-        code: "plan/target-too-narrow",
-        summary: `--exclude leaves out ${address}, and this plan would take it down: ${title}`,
-        fix: `leave out ${flags}, or exclude what comes off it as well`,
-        address,
-      },
-    ];
+    const summary = `--exclude leaves out ${address}, and this plan would take it down: ${title}`;
+    return [tooNarrow(address, summary, `leave out ${flags}, or exclude what comes off it as well`)];
   });
 }
 
@@ -348,17 +341,8 @@ export function leftOutDependents(
         },
       ];
     const flags = excludes(address);
-    return [
-      {
-        severity: "error",
-        code: "plan/target-too-narrow",
-        summary: `${flags === undefined ? "the targets leave" : "--exclude leaves"} out ${address}, and this plan would take away ${what}`,
-        fix:
-          flags === undefined
-            ? `--target ${inShell(address)} as well`
-            : `leave out ${flags}, or exclude ${what} as well`,
-        address,
-      },
-    ];
+    const summary = `${flags === undefined ? "the targets leave" : "--exclude leaves"} out ${address}, and this plan would take away ${what}`;
+    const fix = flags === undefined ? withTarget(address) : `leave out ${flags}, or exclude ${what} as well`;
+    return [tooNarrow(address, summary, fix)];
   });
 }

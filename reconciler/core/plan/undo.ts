@@ -84,7 +84,10 @@ const isNewSince = (record: RecordedResource, { before, addressesThen }: Then): 
 /** It is under no address now, and no run deleted it: nothing is made beside it while the service shows it. */
 function takenBack(record: RecordedResource, then: Then): Closed["imports"] {
   const { address, id } = record;
-  const isLetGo = isFreeAgain(address, then) && isNowhere(record, then) && deedOn(record, then) !== "deleted";
+  const inItsPlace = then.present.get(address);
+  // Whether what is under the address now, if anything, goes back to another one.
+  const isFreeAgain = inItsPlace === undefined || goesBackTo(inItsPlace, then) !== undefined;
+  const isLetGo = isFreeAgain && isNowhere(record, then) && deedOn(record, then) !== "deleted";
   if (id === undefined || !isLetGo) return [];
   const again = neverKnown(recordAsDesired(record)).length === 0 ? true : undefined;
   return [{ to: address, id, again, source }];
@@ -92,12 +95,6 @@ function takenBack(record: RecordedResource, then: Then): Closed["imports"] {
 
 const isNowhere = (record: RecordedResource, { addressesNow }: Then): boolean =>
   atIdentity(addressesNow, record) === undefined;
-
-/** Whether what is under the address now, if anything, goes back to another one. */
-function isFreeAgain(address: Address, then: Then): boolean {
-  const other = then.present.get(address);
-  return other === undefined || goesBackTo(other, then) !== undefined;
-}
 
 /**
  * The address of then of what has another one now; `undefined` where it has to stay, because one or the other address

@@ -13,10 +13,7 @@ export interface Timed {
 export function criticalPath<Ran extends Timed>(steps: readonly Ran[]): readonly Ran[] {
   const byId = new Map(steps.map((timed) => [timed.step.id, timed]));
   const holders = new Map<string, Ran[]>();
-  for (const timed of steps)
-    for (const hold of timed.step.holds) {
-      appendTo(holders, hold, timed);
-    }
+  for (const timed of steps) for (const hold of timed.step.holds) appendTo(holders, hold, timed);
   const path: Ran[] = [];
   for (let at = last(steps); at !== undefined; ) {
     path.unshift(at);

@@ -18,7 +18,6 @@ import {
   type RecordedResource,
   type State,
   type StateChange,
-  type Transfer,
 } from "../model/recorded";
 import { ifAny, onlyDefined } from "../text/objects";
 import { isMadeBy, noteFormer, runBegins, runEnds } from "./history";
@@ -122,20 +121,16 @@ export type MutableState = { -readonly [K in keyof StateHead]: StateHead[K] } & 
  */
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
-    case "resource":
-      noteFormer(
-        state.runs?.at(-1),
-        change.address,
-        state.resources.get(change.address),
-        change.record,
-        state.intents.get(change.address),
-      );
-      if (change.record === null) state.resources.delete(change.address);
+    case "resource": {
+      const { address, record } = change;
+      noteFormer(state.runs?.at(-1), address, state.resources.get(address), record, state.intents.get(address));
+      if (record === null) state.resources.delete(address);
       else {
-        takeNewId(state, change.address, change.record);
-        state.resources.set(change.address, change.record);
+        takeNewId(state, address, record);
+        state.resources.set(address, record);
       }
       return;
+    }
     case "intent":
       if (change.intent === null) state.intents.delete(change.address);
       else state.intents.set(change.address, change.intent);
@@ -159,10 +154,13 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "seen":
       state.seen = seenAfter(state.seen, change);
       return;
-    case "transfer":
-      state.moves = movesNow(state.moves, change);
-      if (change.transfer?.side === "gave") state.seen = seenWithout(state.seen, change.transfer.addresses);
+    case "transfer": {
+      const { id, transfer } = change;
+      const { [id]: _, ...others } = state.moves ?? {};
+      state.moves = transfer === null ? others : { ...others, [id]: transfer };
+      if (transfer?.side === "gave") state.seen = seenWithout(state.seen, transfer.addresses);
       return;
+    }
     case "runs":
       state.runs = change.runs;
       return;
@@ -178,22 +176,10 @@ export function applyChange(state: MutableState, change: StateChange): void {
  * ends its create. An id from before the create was sent is not what the create made: a replacement is under way, and its
  * create stays open. An orphan is noted while its record still has the id, and stays one whatever else the record learns.
  */
-function takeNewId(
-  { intents, resources, orphans }: MutableState,
-  address: Address,
-  { kind, id }: RecordedResource,
-): void {
+function takeNewId({ intents, resources, orphans }: MutableState, address: Address, { kind, id }: RecordedResource) {
   if (id === undefined || resources.get(address)?.id === id) return;
   orphans.delete(orphanKey({ kind, id }));
   if (isMadeBy(intents.get(address), id)) intents.delete(address);
-}
-
-function movesNow(
-  moves: Readonly<Record<string, Transfer>> = {},
-  { id, transfer }: { readonly id: string; readonly transfer: Transfer | null },
-): Readonly<Record<string, Transfer>> {
-  const { [id]: _, ...others } = moves;
-  return transfer === null ? others : { ...others, [id]: transfer };
 }
 
 function seenWithout(seen: LastSeen | undefined, gone: Readonly<Record<Address, Address>>): LastSeen | undefined {

@@ -6,30 +6,27 @@ import { idsKeptBy } from "../model/facts";
 import { orphanKey, type RecordedResource, type State } from "../model/recorded";
 
 /** In words, each with its id: records, creates under way, orphans and damaged pieces. */
-export const forgottenBy = (next: State, present: State): string[] => [
-  ...records(next, present),
-  ...creates(next, present),
-  ...orphans(next, present),
-  ...damagedAnew(next, present),
-];
-
-function knownTo({ resources, orphans }: State): ReadonlySet<string> {
-  const known = new Set<string>();
-  for (const record of resources.values()) for (const id of recordedIds(record)) known.add(id);
-  for (const orphan of orphans.values()) known.add(orphanKey(orphan));
-  return known;
+export function forgottenBy(next: State, present: State): string[] {
+  const known = new Set([...next.resources.values()].flatMap(recordedIds));
+  for (const orphan of next.orphans.values()) known.add(orphanKey(orphan));
+  return [
+    ...records(next, present, known),
+    ...creates(next, present),
+    ...[...present.orphans.values()].flatMap((orphan) =>
+      known.has(orphanKey(orphan)) ? [] : [`the orphan ${orphan.kind} ${orphan.name} (${orphan.id})`],
+    ),
+    ...damagedAnew(next, present),
+  ];
 }
 
-function records(next: State, present: State): string[] {
-  const known = knownTo(next);
-  return [...present.resources.values()].flatMap((record) => {
+const records = (next: State, present: State, known: ReadonlySet<string>): string[] =>
+  [...present.resources.values()].flatMap((record) => {
     const { address } = record;
     const lost = recordedIds(record).filter((id) => !known.has(id));
     if (lost.length > 0) return [`${address} (${lost.map((id) => id.slice(id.indexOf(":") + 1)).join(", ")})`];
     const isNamed = record.id !== undefined || next.resources.has(address) || next.intents.has(address);
     return isNamed ? [] : [address];
   });
-}
 
 const creates = (next: State, present: State): string[] =>
   [...present.intents].flatMap(([address, { operation, name, sentAt }]) => {
@@ -38,13 +35,6 @@ const creates = (next: State, present: State): string[] =>
     const isKnown = isSettled || (same?.name === name && same.sentAt === sentAt);
     return isKnown ? [] : [`the ${operation} of ${address} that was sent at ${sentAt}`];
   });
-
-function orphans(next: State, present: State): string[] {
-  const known = knownTo(next);
-  return [...present.orphans.values()].flatMap((orphan) =>
-    known.has(orphanKey(orphan)) ? [] : [`the orphan ${orphan.kind} ${orphan.name} (${orphan.id})`],
-  );
-}
 
 function damagedAnew(next: State, present: State): string[] {
   const aside = new Set(next.quarantined.map((piece) => piece.address));

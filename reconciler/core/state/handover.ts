@@ -53,6 +53,7 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Hand
   );
   const problems = [...handoverProblems(giving, taking, addresses), ...damagedIn(giving, taking, asked.addresses)];
   if (problems.length > 0) return { problems };
+  const runs = runsTaking(taking.runs ?? [], giving, addresses);
   // Orphans of one of these addresses; where everything goes, all.
   const orphans = [...giving.orphans].flatMap(([key, orphan]): Extract<StateChange, { type: "orphan" }>[] => {
     const address = addressAfter(addressOfOrphan(orphan), asked.addresses);
@@ -68,7 +69,8 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Hand
         ...orphans,
         ...scopeTaken(giving.scope, taking.scope, asked.environment),
         ...seenAlong(giving.seen, taking.seen, addresses),
-        ...runsAlong(giving, taking, addresses),
+        // Also where no run comes along: the records that come are no change of the last run here.
+        ...(runs.length === 0 ? [] : [{ type: "runs" as const, runs }]),
         ...(asked.outputs === undefined ? [] : [{ type: "outputs" as const, outputs: asked.outputs.taking }]),
       ],
     },
@@ -142,10 +144,4 @@ function seenAlong(given: LastSeen | undefined, own: LastSeen | undefined, addre
   const byTime = groupedBy(times, ([, at]) => at);
   if (own === undefined && byTime.size === 1 && given.all !== undefined) return [{ type: "seen", at: given.all }];
   return [...byTime].map(([at, seen]) => ({ type: "seen", at, addresses: seen.map(([address]) => address) }));
-}
-
-function runsAlong(giving: State, taking: State, addresses: Addresses): StateChange[] {
-  const runs = runsTaking(taking.runs ?? [], giving, addresses);
-  // Also where no run comes along: the records that come are no change of the last run here.
-  return runs.length === 0 ? [] : [{ type: "runs", runs }];
 }
