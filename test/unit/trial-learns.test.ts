@@ -170,6 +170,16 @@ test.each([
     { method: "GET", path: "/api/v1/client", query: { command: "query", jobid: "{id}" } },
   ],
   [
+    "wait",
+    "curl https://c.example/v6/requests/6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11/status",
+    { path: "/v6/requests/{id}/status" },
+  ],
+  [
+    "wait",
+    "curl 'https://c.example/v6/status?requestId=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'",
+    { query: { requestId: "{id}" } },
+  ],
+  [
     "volume.delete",
     "curl -X DELETE https://c.example/rest/v3.1/Network_Storage/2001.json",
     { path: "/rest/v3.1/Network_Storage/{id}.json" },
@@ -420,6 +430,7 @@ test.each([
   ["-d @body.json", "@body.json"],
   ["-F token=s3cret", "(token)"],
   ["-T disk.json", "disk.json"],
+  ["--data-urlencode id@disk.txt", "(id@disk.txt)"],
 ])("a request whose body is no JSON is refused: %s", (sent, named) => {
   const curl = [`volume.delete=curl -X POST ${sent} https://c.example/volumes/{id}/drop`];
   const read = () => withTold(readDialectText("", "").dialect, readTold({ curl }), undefined, new Set());

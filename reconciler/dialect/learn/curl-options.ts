@@ -55,6 +55,7 @@ export function optionsOf(words: readonly string[]): Options {
       const meaning = meanings[name];
       const said = meaning === undefined ? undefined : (value ?? left.shift());
       if (meaning !== undefined && meaning !== "nothing" && said !== undefined) given[meaning].push(said);
+      if (meaning === "data" && said !== undefined && namesFile(name, said)) given.file.push(said);
     }
   }
   const { method, header, data, file, url, cookie, user, bearer } = given;
@@ -68,11 +69,15 @@ export function optionsOf(words: readonly string[]): Options {
       ...user.map((said): Header => ["Authorization", `Basic ${said}`]),
     ],
     ...onlyDefined({ method: method.at(-1)?.toUpperCase(), url: address }),
-    ...onlyDefined({ bodyIn: (file[0] ?? data.find((text) => text.startsWith("@")))?.split("=")[0] }),
+    ...onlyDefined({ bodyIn: file[0]?.split("=")[0] }),
     data,
     isQuery,
   };
 }
+
+/** Whether curl reads the data from a file: `@FILE`, and where it writes it for a URL, `NAME@FILE` as well. */
+const namesFile = (option: string, said: string): boolean =>
+  option === "data-urlencode" ? /^[^=]*@/.test(said) : said.startsWith("@");
 
 /** A file of headers, and one that is sent without a value or not at all, say nothing here. */
 function headerIn(word: string): readonly Header[] {

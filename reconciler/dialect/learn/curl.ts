@@ -371,7 +371,7 @@ interface ToldText {
 function wordsFor(operation: ToldOperation): RegExp {
   const words =
     operation === "wait"
-      ? ["job", "task", "action", "operation", "activity", "workflow"]
+      ? ["job", "task", "action", "operation", "activity", "workflow", "request"]
       : nouns[operation === "attachments" ? "vm" : recordOfOperation(operation)].map(lettersAndDigits);
   const rules = operation === "group.rule.delete" ? [`(${words.join("|")})?rule`] : [];
   return new RegExp(`^(${[...words, ...rules].join("|")})${idWord}?s?$`);
