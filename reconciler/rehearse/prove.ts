@@ -26,7 +26,7 @@ import { createMemoryStore } from "../store/memory";
 import type { StoredState } from "../store/store";
 import { interceptClient } from "./intercepted-client";
 import { type Chapter, lifeIn } from "./prove-life";
-import { describeWorld, undoneLines } from "./world-lines";
+import { describeWorld, twinAmong, undoneLines } from "./world-lines";
 
 export const proofParts = ["life-cycle", "kills", "faults"] as const;
 export type ProofPart = (typeof proofParts)[number];
@@ -308,8 +308,8 @@ async function goesOn(world: ProofWorld, chapter: Chapter, expected: WorldShape)
     if (last.problems.length === 0) break;
   }
   const shape = describeWorld(world.emulator.dump());
-  const twins = twinsIn(shape, expected);
-  if (twins !== undefined) return twins;
+  const twin = twinAmong(shape, expected);
+  if (twin !== undefined) return `${twin} was made twice`;
   if (last !== undefined && last.problems.length > 0)
     return asksRightly(world.client, last) ? undefined : last.problems[0];
   const again = await world.plan(chapter);
@@ -325,19 +325,6 @@ const asksRightly = ({ can }: ServiceClient, { plan }: ProofRun): boolean =>
   !(["vm", "volume", "group"] as const).every((kind) => can.canFindCreated(kind));
 
 type WorldShape = readonly string[];
-
-const firstTwoWords = (line: string): string => line.split(" ").slice(0, 2).join(" ");
-const isNoRule = (line: string): boolean => !line.startsWith("rule ");
-
-/** What was made more than once. */
-function twinsIn(shape: WorldShape, expected: WorldShape): string | undefined {
-  const count = (all: WorldShape, name: string): number =>
-    all.filter((line) => isNoRule(line) && firstTwoWords(line) === name).length;
-  const twin = shape.find(
-    (line) => isNoRule(line) && count(shape, firstTwoWords(line)) > Math.max(1, count(expected, firstTwoWords(line))),
-  );
-  return twin === undefined ? undefined : `${firstTwoWords(twin)} was made twice`;
-}
 
 const shapeDifferences = (shape: WorldShape, expected: WorldShape): readonly string[] => [
   ...expected.filter((line) => !shape.includes(line)).map((line) => `in the end there is no ${line}`),

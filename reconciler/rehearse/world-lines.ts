@@ -38,3 +38,12 @@ export function describeWorld(world: WorldDump): string[] {
   ];
   return lines.sort();
 }
+
+/** What has a name, as kind and name; a rule has none. */
+const thingIn = (line: string): string => /^(?!rule )\w+ [^:]+/.exec(line)?.[0] ?? "";
+
+/** What is there more than once, and more often than it should be. */
+export function twinAmong(lines: readonly string[], expected: readonly string[]): string | undefined {
+  const times = (all: readonly string[], thing: string): number => all.filter((line) => thingIn(line) === thing).length;
+  return lines.map(thingIn).find((thing) => thing !== "" && times(lines, thing) > Math.max(1, times(expected, thing)));
+}

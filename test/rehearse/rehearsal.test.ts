@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { openEmulator } from "../../emulator";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
@@ -8,7 +9,7 @@ import { defaultTiming } from "../../reconciler/engine/ports";
 import { runWithBadLuck } from "../../reconciler/rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../reconciler/rehearse/rehearsal";
 import type { TwinSetting } from "../../reconciler/rehearse/twin-run";
-import { describeWorld } from "../../reconciler/rehearse/world-lines";
+import { describeWorld, twinAmong } from "../../reconciler/rehearse/world-lines";
 import { type BenchOptions, type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { prepareOn } from "../support/engine-on";
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
@@ -259,4 +260,17 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
     expect(trial.ok).toBe(false);
     expect(trial.problems).toEqual(["missing: vm ghost: ACTIVE"]);
   });
+});
+
+it("names what a world has twice, and takes the rules of a group for no twins", async () => {
+  const { dump, close } = await openEmulator({
+    seed: { vms: [{ name: "web" }], groups: [{ name: "web", description: "of all" }] },
+  });
+  const world = dump();
+  await close();
+  const lines = describeWorld(world);
+  const more = world.groups.filter(({ name }) => name === "web");
+  expect(twinAmong(lines, lines)).toBe(undefined);
+  expect(twinAmong(describeWorld({ ...world, vms: [...world.vms, ...world.vms] }), lines)).toBe("vm web");
+  expect(twinAmong(describeWorld({ ...world, groups: [...world.groups, ...more] }), lines)).toBe("group web");
 });
