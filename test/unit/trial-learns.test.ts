@@ -1273,6 +1273,8 @@ test.each([
   [{ created_by_vm: "vm-1001" }, undefined],
   [{ hangs_with: "vm-1001" }, "/hangs_with"],
   [{ on_resource: "vm-1001" }, "/on_resource"],
+  [{ elastic_block: { server: "vm-1001" } }, "/elastic_block/server"],
+  [{ last_attached_to: "vm-1001" }, undefined],
   [{ bay_no: 1 }, "/bay_no"],
   [{ server: "web" }, { value: "/server", by: "name" }],
 ])("what a volume hangs on is told by no chance: %j", (shown, place) => {

@@ -146,7 +146,7 @@ const rules: Readonly<Record<Learnt, Readonly<Record<string, PlaceRule>>>> = {
         new RegExp(`^(${hostNouns})${idWord}?s?\\d*$`),
         new RegExp(`^(${hostNouns})(host)?(name|label|title)s?\\d*$`),
       ],
-      besides: /created|(?<!re)source|origin|last|prev|former|parent|backup|snapshot/,
+      besides: /created|(?<!re)source|origin|last(?!ic)|prev|former|parent|backup|snapshot/,
       refersTo: ({ vms }) => vms,
       named: ({ vmNames }) => vmNames,
       absentIsNone: true,
