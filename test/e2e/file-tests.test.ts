@@ -58,7 +58,7 @@ it("the name of a file moves no cursor and turns no text around, wherever it is 
   const name = "a\u001b[2J\u202eb";
   const cwd = makeFolder({
     [`${name}/reconcile.yaml`]:
-      "version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\ngroups: { web: {} }\n",
+      "version: 1\nproject:  acme\nregion: in-west-1\nservice: { base_url: embedded }\ngroups: { web: {} }\n",
     [`${name}/reconcile.test.yaml`]: "tests: [ { name: fails, when: reconcile.yaml, expect: { changes: {} } } ]\n",
   });
   const [given, saved] = [["-f", `${name}/reconcile.yaml`], `${name}/x.plan.json`];
@@ -68,6 +68,7 @@ it("the name of a file moves no cursor and turns no text around, wherever it is 
     ["plan", "--out", saved, ...given],
     ["show", saved],
     ["graph", "--out", `${name}/x.svg`, ...given],
+    ["fmt", "--check", `${name}/reconcile.yaml`],
     ["state", "check", ...given],
     ["init", `${name}/new`],
   ]) {

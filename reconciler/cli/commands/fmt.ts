@@ -7,6 +7,7 @@ import { type ConfigSource, isMap } from "../../config/yaml/file";
 import { readYaml } from "../../config/yaml/reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { onlyDefined } from "../../core/text/objects";
+import { printable } from "../../core/text/printable";
 import { replaceOwnFile } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
 import { defaultFile, expandFolder, readSourceFile } from "../workspace";
@@ -46,7 +47,7 @@ export const fmtCommand = command({
       if (formatted.text === text) continue;
       changed++;
       if (flags.check !== true) replaceOwnFile(path, formatted.text);
-      output.print(file);
+      output.print(printable(file));
       output.event({ type: "formatted", file, written: flags.check !== true });
     }
     const exitCode = diagnostics.length > 0 ? 1 : flags.check === true && changed > 0 ? 2 : 0;
@@ -92,7 +93,7 @@ function formatInput(isCheck: boolean, output: Invocation["output"]): number {
     return output.finish({ exitCode: 1, diagnostics: unformatted(formatted, { file, text: given }) });
   const { text } = formatted;
   const differs = text !== given;
-  if (isCheck && differs) output.print(file);
+  if (isCheck && differs) output.print(printable(file));
   if (!isCheck && !output.json) process.stdout.write(text);
   if (differs) output.event({ type: "formatted", file, written: false, ...(isCheck ? {} : { text }) });
   return output.finish({ exitCode: isCheck && differs ? 2 : 0 });
