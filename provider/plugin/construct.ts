@@ -248,8 +248,10 @@ function worthOf(value: unknown, seen: Seen, missing: (reference: PartReference)
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, worthOf(item, seen, missing)]));
 }
 
+/** A text lacks a value where one of its pieces does. */
 function joined(pieces: readonly unknown[]): unknown {
   const plain = pieces.map(unwrap);
+  if (plain.includes(undefined)) return undefined;
   const text = plain.includes(unknownValue) ? unknownValue : plain.map(String).join("");
   return pieces.some(isSecret) ? wrapSecret(text) : text;
 }
