@@ -83,9 +83,9 @@ export function pulumiProgram(
   outputs: readonly OutputPart[] = [],
 ): ProgramFiles {
   const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
-  const names = variableNames([...components, ...parts.map(({ address }) => address)]);
   const types = [...new Set(parts.map(({ type }) => type))].sort();
-  const taken = new Set([...names.values(), ...types, "pulumi", "shown"]);
+  const taken = new Set([...types, ...namesInUse]);
+  const names = variableNames([...components, ...parts.map(({ address }) => address)], taken);
   const lines = [
     ...components.map((component) => componentText(component, names)),
     ...parts.map((part) => resourceText(part, names, state)),
@@ -196,8 +196,12 @@ const reserved = new Set(
   ),
 );
 
+/** What the program uses by these names, and what Node gives each module. */
+const namesInUse = ["pulumi", "shown", "Error", "undefined", "exports", "module", "require"];
+
 /** Where something else has the name already, or the language has it, a number makes it another one. */
-function nameNotIn(taken: Set<string>, base: string): string {
+function nameNotIn(taken: Set<string>, text: string): string {
+  const base = text.replace(/^(?=\d)/, "_");
   let name = base;
   for (let number = 2; taken.has(name) || reserved.has(name); number++) name = `${base}${number}`;
   taken.add(name);
@@ -205,9 +209,8 @@ function nameNotIn(taken: Set<string>, base: string): string {
 }
 
 /** `volume.db-data/attachment` is volumeDbDataAttachment; two addresses that give the same name get a number. */
-function variableNames(addresses: readonly Address[]): Map<string, string> {
+function variableNames(addresses: readonly Address[], taken: Set<string>): Map<string, string> {
   const names = new Map<string, string>();
-  const taken = new Set<string>();
   for (const address of addresses) {
     const words = address.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
     const base = words

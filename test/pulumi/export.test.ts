@@ -88,3 +88,16 @@ it("a component within another one is made below that one, and the outer one bel
     ["volume.plain", undefined],
   ]);
 });
+
+it("no variable has the name of what the program imports, of what is there without it, or none that a variable may have", () => {
+  const volume = { type: "Volume", inputs: { name: "data", size: 5 }, protect: false, ignoreChanges: [] } as const;
+  const keys = ["pulumi", "Volume", "shown", "Error", "undefined", "module", "exports", "require", "2nd", "class"];
+  const parts = keys.map((key) => ({ ...volume, address: `${key}/volume.data` }));
+  const outputs = [{ name: "Volume", value: "one", sensitive: false }];
+  const { "index.ts": program = "" } = pulumiProgram("shop", parts, emptyState("here"), outputs);
+  expect(transpileModule(program, { reportDiagnostics: true }).diagnostics).toEqual([]);
+  const declared = [...program.matchAll(/^(?:export )?const (\S+)/gm)].map(([, name = ""]) => name);
+  expect(declared).toHaveLength(2 * keys.length + 1);
+  expect(new Set(declared).size).toBe(declared.length);
+  expect(declared.filter((name) => keys.includes(name) || !/^[A-Za-z_]\w*$/.test(name))).toEqual([]);
+});
