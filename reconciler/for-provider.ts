@@ -18,4 +18,5 @@ export { partsInCircles, partsNamedIn, resourceOfPart } from "./one/parts";
 export { findForEngine, findHandler, handlers } from "./one/table";
 export { mostOfGiven, readPlainFile } from "./outside/files";
 export { type Neighbours, noteRemoved, type Removal, stackIn } from "./outside/program-notes";
+export { sentenceOf } from "./refused";
 export { originAt } from "./service/origin-at";

@@ -16,7 +16,7 @@ export class Refused extends Error {
   }
 }
 
-const sentenceOf = ({ summary, detail, fix }: Diagnostic): string =>
+export const sentenceOf = ({ summary, detail, fix }: Pick<Diagnostic, "summary" | "detail" | "fix">): string =>
   [summary, detail, fix].filter((text) => text !== undefined).join(" — ");
 
 export const refuse = (code: DiagnosticCode, summary: string, fix: string): Refused =>

@@ -6,6 +6,7 @@ import {
   partsInCircles,
   readPlainFile,
   resourceOfPart,
+  sentenceOf,
 } from "../../reconciler/for-provider";
 import {
   type Desired,
@@ -73,10 +74,9 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
   });
   const told: Told[] = diagnostics.map(({ severity, summary, detail, source, ...advice }) => ({
     severity,
-    text: `${placeInFile(source)}${[summary, detail, fixInProgram(advice)].filter((text) => text !== undefined).join(" — ")}`.replace(
-      /--var (?=\w)/g,
-      "vars.",
-    ),
+    text:
+      placeInFile(source) +
+      sentenceOf({ summary, detail, fix: fixInProgram(advice) }).replace(/--var (?=\w)/g, "vars."),
   }));
   const byName = desired?.imports.filter(({ id }) => id === undefined) ?? [];
   for (const { to, source } of byName)

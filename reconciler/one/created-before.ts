@@ -19,7 +19,7 @@ import { recordOfMade } from "../core/plan/made";
 import type { Step } from "../core/plan/step";
 import { notedForeign } from "./guards";
 import type { HandlerContext, HandlerFailure, HandlerService, Props } from "./handler";
-import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+import { changeOf, planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
 import { madeOpenly } from "./ownership";
 import { maySendAgain, sentAgain } from "./pending";
 import { adoptsNothing } from "./shared-properties";
@@ -35,7 +35,8 @@ export async function createdBefore(
   if (taken !== undefined) return { record: taken };
   const open = await notes?.find(signal);
   if (open === undefined || (open.id !== undefined && isInState && open.hasFormer !== true)) return undefined;
-  const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);
+  const asking = { service, signal };
+  const { plan } = await planAsRecorded(asking, desired, stateOf(address, {}));
   const create = plan.steps.find(isCreate);
   if (create === undefined) return undefined;
   const record = withOwnDebts(create, open.sentAt);
@@ -55,11 +56,10 @@ export async function createdBefore(
   }
   const known = { can: service.client.can, sentAt: open.sentAt, isFoundLater: true } as const;
   const made = recordOfMade(record, open.id, known);
-  const { live } = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
+  const { live } = await planAsObserved(asking, desired, stateOf(address, { record: made }));
   const kept: Remembered = { record: recordOfMade(record, open.id, { ...known, live }) };
-  const planned = await planAsObserved(service, desired, stateOf(address, kept), address, signal);
-  const change = planned.plan.changes.find((one) => one.address === address);
-  if (change?.action === "create" || planned.plan.diagnostics.some(({ code }) => code === "plan/gone"))
+  const planned = await planAsObserved(asking, desired, stateOf(address, kept));
+  if (changeOf(planned)?.action === "create" || planned.plan.diagnostics.some(({ code }) => code === "plan/gone"))
     return undefined;
   log(
     "warning",

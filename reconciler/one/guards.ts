@@ -20,18 +20,12 @@ export const adoptsTooMuch = "taking it over would go further than a preview can
 export function refuseLosses(planned: PlannedOne, why: string): void {
   const change = changeOf(planned);
   if (change === undefined || (change.losses.length === 0 && change.action !== "replace")) return;
-  throw new HandlerFailure([
-    {
-      severity: "error",
-      code: "plan/unseen-loss",
-      summary: `${change.name}: ${why}`,
-      detail: [
-        ...change.losses.map(({ detail }) => detail),
-        ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
-      ].join("; "),
-      fix: "make the program say what is there first",
-    },
-  ]);
+  const differences = [
+    ...change.losses.map(({ detail }) => detail),
+    ...change.fields.map((field) => `${field.field} is ${field.before}, and ${field.after} is asked for`),
+  ];
+  const fix = "make the program say what is there first";
+  throw failure("plan/unseen-loss", `${change.name}: ${why}`, fix, differences.join("; "));
 }
 
 export const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
@@ -42,25 +36,21 @@ export const stillPending = (inputs: Props, { intent }: Remembered, id?: string)
 
 /** The program's state knows nothing of this create; a process whose engine was killed has sent it. */
 export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "apply/id-unknown",
-      summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}, and its outcome is not known`,
-      detail: adoptsNothing(inputs) ? saidBefore : undefined,
-    },
-  ]);
+  failure(
+    "apply/id-unknown",
+    `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}, and its outcome is not known`,
+    undefined,
+    adoptsNothing(inputs) ? saidBefore : undefined,
+  );
 
 /** Another resource of this program has sent it, and may be this one under its former name. */
 export const notedForeign = (inputs: Props, { by, sentAt, id }: ForeignCreate): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "apply/id-unknown",
-      summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}${id === undefined ? "" : `, which made ${id}`}, and no state was seen to have it since`,
-      detail: `it was sent for ${by}. If that is this resource, which has another name by now (or its parent or its stack has), adopt: ${JSON.stringify(id ?? "ID")} takes over what was made. If it is another resource, adopt: "none" makes this one`,
-    },
-  ]);
+  failure(
+    "apply/id-unknown",
+    `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}${id === undefined ? "" : `, which made ${id}`}, and no state was seen to have it since`,
+    undefined,
+    `it was sent for ${by}. If that is this resource, which has another name by now (or its parent or its stack has), adopt: ${JSON.stringify(id ?? "ID")} takes over what was made. If it is another resource, adopt: "none" makes this one`,
+  );
 
 export const saidBefore =
   'adopt: "none" stood in the program already when it was sent, and so says nothing of it: take that out and update once';

@@ -9,7 +9,7 @@ import { adviceInProgram } from "../core/model/fix";
 import { plainValuesIn } from "../core/text/objects";
 import type { Poller } from "../engine/poller";
 import type { Ports } from "../engine/ports";
-import { Refused } from "../refused";
+import { Refused, sentenceOf } from "../refused";
 import type { ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
 import { inProgramWords } from "./words";
@@ -150,8 +150,8 @@ export function throwErrors(diagnostics: readonly Diagnostic[]): void {
   if (errors.length > 0) throw new HandlerFailure(errors);
 }
 
-export const failure = (code: Diagnostic["code"], summary: string, fix?: string): HandlerFailure =>
-  new HandlerFailure([{ severity: "error", code, summary, fix }]);
+export const failure = (code: Diagnostic["code"], summary: string, fix?: string, detail?: string): HandlerFailure =>
+  new HandlerFailure([{ severity: "error", code, summary, fix, detail }]);
 
 /**
  * The resource exists, or may exist, and is not as asked for: the caller keeps it, and the next call goes on from
@@ -200,11 +200,5 @@ export const fixInProgram = ({ fix, fixParts }: Pick<Diagnostic, "fix" | "fixPar
 
 export function sentence(diagnostic: Diagnostic): string {
   const fix = fixes[diagnostic.code] ?? fixInProgram(diagnostic);
-  return inProgramWords(
-    [
-      diagnostic.summary,
-      ...(diagnostic.detail === undefined ? [] : [diagnostic.detail]),
-      ...(fix === undefined ? [] : [fix]),
-    ].join(" — "),
-  );
+  return inProgramWords(sentenceOf({ ...diagnostic, fix }));
 }

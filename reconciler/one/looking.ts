@@ -5,31 +5,21 @@ import { findSeen, type LiveOf, sight } from "../core/model/live";
 import { refresh } from "../engine/refresh";
 import { type HandlerContext, type HandlerService, throwErrors } from "./handler";
 import { addressOf } from "./one-desired";
-import { stateOf } from "./one-run";
+import { type Asking, stateOf } from "./one-run";
 import type { Of, Shape } from "./shape";
 
 type HandlerClient = HandlerService["client"];
 
-export async function sightById<K extends Kind>(
-  shape: Shape<K>,
-  client: HandlerClient,
-  id: string,
-  signal: AbortSignal,
-) {
+export async function sightById<K extends Kind>(shape: Shape<K>, { service, signal }: Asking, id: string) {
   const address = addressOf(shape.kind, undefined);
   const desired = closedWith(nothingDesired, { imports: [{ to: address, id }] });
-  const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
+  const { live, findings } = await refresh(service.client, desired, stateOf(address, {}), { signal });
   throwErrors(findings);
   return { address, live, sighting: sight(live, shape.kind, id) };
 }
 
-export async function recordById<K extends Kind>(
-  shape: Shape<K>,
-  client: HandlerClient,
-  id: string,
-  signal: AbortSignal,
-): Promise<Of<K> | undefined> {
-  const { address, live, sighting } = await sightById(shape, client, id, signal);
+export async function recordById<K extends Kind>(shape: Shape<K>, of: Asking, id: string): Promise<Of<K> | undefined> {
+  const { address, live, sighting } = await sightById(shape, of, id);
   return sighting.seen === "yes" ? shape.recordOfLive(address, sighting.value, live) : undefined;
 }
 

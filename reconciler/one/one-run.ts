@@ -34,7 +34,15 @@ import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
 import { type RunReport, runPlan, unseenIn } from "../engine/run-plan";
 import type { StateSession } from "../store/store";
-import { failure, type HandlerContext, HandlerFailure, type HandlerService, sentence, throwErrors } from "./handler";
+import {
+  failure,
+  type HandlerContext,
+  HandlerFailure,
+  type HandlerService,
+  type Props,
+  sentence,
+  throwErrors,
+} from "./handler";
 import { thingAt, thingOf } from "./ownership";
 import { NotedMeanwhile, type OpenCreate, type ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
@@ -60,12 +68,30 @@ export interface Remembered {
   readonly emptying?: readonly string[];
 }
 
+/** What a call asks with. */
+export interface Asking {
+  readonly service: HandlerService;
+  readonly signal: AbortSignal;
+}
+
+/** One call about a resource that there is. */
+export interface OfOne extends Asking {
+  readonly context: HandlerContext;
+  readonly id: string;
+  /** What is kept of it. */
+  readonly before: Props;
+}
+
+/** The state of one call, and the address that its resource has there. */
+export interface OneState extends FoldedState {
+  readonly address: Address;
+}
+
 export interface PlannedOne {
   readonly plan: Plan;
   readonly live: Live;
   readonly findings: readonly Diagnostic[];
-  readonly state: FoldedState;
-  readonly address: Address;
+  readonly state: OneState;
   /** What an update leaves alone, because only the service shows it as different. */
   readonly spares?: string;
 }
@@ -74,14 +100,11 @@ export function stateOf(
   address: Address,
   { record, intent, scope }: Remembered,
   others: readonly RecordedResource[] = [],
-): FoldedState {
-  const state = emptyState("one");
+): OneState {
+  const own = record === undefined ? [] : [{ ...record, address }];
   return {
-    ...state,
-    resources: new Map([
-      ...others.map((other) => [other.address, other] as const),
-      ...(record === undefined ? [] : [[address, { ...record, address }] as const]),
-    ]),
+    ...withRecords([...others, ...own]),
+    address,
     intents: new Map(intent === undefined ? [] : [[address, { ...intent, address }]]),
     ...onlyDefined({ scope }),
   };
@@ -91,19 +114,15 @@ export function stateOf(
  * Plans on the records alone. Only the catalogue is asked, where two spellings may mean one flavor or image, and before
  * a replacement: the old resource is deleted first, and must not be when the new one would be refused.
  */
-export async function planAsRecorded(
-  service: HandlerService,
-  desired: Closed,
-  state: FoldedState,
-  address: Address,
-  signal: AbortSignal,
-): Promise<PlannedOne> {
-  const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
-  const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, []);
+export async function planAsRecorded({ service, signal }: Asking, desired: Closed, state: OneState) {
+  const planWith = (catalogue: Live["catalogue"]): PlannedOne =>
+    planAgain(service, { state, live: { ...notSeen, catalogue }, findings: [] }, desired);
+  const lookUp = (asOf: State) => observeCatalogue(service.client, desired, asOf, signal);
+  const planned = planWith(spelledAlike(desired, state) ? {} : await lookUp(state));
+  const { address } = state;
   if (changeOf(planned)?.action !== "replace" || cataloguedOf[kindOf(address)].length === 0) return planned;
   // As for a resource that does not exist yet: every list of the catalogue.
-  const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
-  return plan(service, desired, state, address, { ...notSeen, catalogue }, []);
+  return planWith(await lookUp(stateOf(address, {})));
 }
 
 /** Every flavor and image is written as it was, so nothing has to be looked up. */
@@ -113,16 +132,8 @@ const spelledAlike = (desired: Closed, state: State): boolean =>
     return cataloguedOf[resource.kind].every((key) => record[key] === fieldsIn(resource)[key]);
   });
 
-export async function planAsObserved(
-  service: HandlerService,
-  desired: Closed,
-  state: FoldedState,
-  address: Address,
-  signal: AbortSignal,
-  look: HowFresh = "fresh",
-): Promise<PlannedOne> {
-  const seen = await observe(service, desired, state, signal, look);
-  return plan(service, desired, state, address, seen.live, seen.findings);
+export async function planAsObserved(of: Asking, desired: Closed, state: OneState, look: HowFresh = "fresh") {
+  return planAgain(of.service, { state, ...(await observe(of, desired, state, look)) }, desired);
 }
 
 const withRecords = (records: readonly RecordedResource[]): FoldedState => ({
@@ -140,13 +151,7 @@ const vouchEveryMs = 50;
  * A single record cannot prove that the credential is of the right project. The other resources of the program, which
  * the same process looks at, prove it.
  */
-async function observe(
-  service: HandlerService,
-  desired: Closed,
-  state: FoldedState,
-  signal: AbortSignal,
-  look: HowFresh,
-) {
+async function observe({ service, signal }: Asking, desired: Closed, state: OneState, look: HowFresh) {
   const { clock, acceptService = false } = service;
   const client = service.looks?.[look] ?? service.client;
   noteRecorded(service, state);
@@ -176,7 +181,7 @@ async function observe(
  * Another project's credential makes something new without a word. Where this process knows other resources of the
  * program, one of them has to show first.
  */
-export async function assertOwnProject(service: HandlerService, signal: AbortSignal): Promise<void> {
+export async function assertOwnProject({ service, signal }: Asking): Promise<void> {
   if (service.acceptService === true || isVouchedFor(service)) return;
   const others = someUnseen(service, emptyState("one"), new Set());
   if (others.length === 0) return;
@@ -204,34 +209,22 @@ function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
   return found;
 }
 
-/** Plans another desired state on the same observation. */
-export const planAgain = (service: HandlerService, planned: Omit<PlannedOne, "plan">, desired: Closed): PlannedOne =>
-  plan(service, desired, planned.state, planned.address, planned.live, planned.findings);
-
-function plan(
-  service: HandlerService,
+/** Plans a desired state on what was seen. */
+export function planAgain(
+  { client: { can, takesPortRanges, nameProblem } }: HandlerService,
+  { state, live, findings }: Pick<PlannedOne, "state" | "live" | "findings">,
   desired: Closed,
-  state: FoldedState,
-  address: Address,
-  live: Live,
-  findings: readonly Diagnostic[],
 ): PlannedOne {
-  const made = makePlan({
-    desired,
-    state,
-    live,
-    can: service.client.can,
-    takesPortRanges: service.client.takesPortRanges,
-    nameProblem: service.client.nameProblem,
-    options: { targets: [address] },
+  const options = { targets: [state.address] };
+  const plan = makePlan({
+    ...{ desired, state, live, findings, options },
+    ...{ can, takesPortRanges, nameProblem },
     attachedApart: true,
-    findings,
   });
-  return { plan: made, live, findings, state, address };
+  return { plan, live, findings, state };
 }
 
-export const changeOf = ({ plan: made, address }: PlannedOne) =>
-  made.changes.find((change) => change.address === address);
+export const changeOf = ({ plan, state }: PlannedOne) => plan.changes.find(({ address }) => address === state.address);
 
 /** What was seen and done in one run. `problems` is empty when everything planned is done. */
 export interface RanOne extends Remembered {
@@ -287,8 +280,10 @@ export async function carryOut(
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
     orphan.missingSince === undefined ? [] : [`${orphan.kind} ${orphan.name} (${orphan.id})`],
   );
-  const beside = [...recorder.state.resources.values()].filter(({ address }) => address !== planned.address);
-  return { ...remembered(recorder.state, planned.address), beside, problems: problemsOf(report), missing };
+  const { resources, intents } = recorder.state;
+  const { address: own } = planned.state;
+  const beside = [...resources.values()].filter(({ address }) => address !== own);
+  return { record: resources.get(own), intent: intents.get(own), beside, problems: problemsOf(report), missing };
 }
 
 /** No state of the program has it. */
@@ -422,12 +417,6 @@ const missingHere = (consent: Consent): Diagnostic => ({
   ...missingConsent(consent),
   ...(consent.kind === "data_loss" ? { fix: "run a refresh, and look at the preview" } : {}),
 });
-
-function remembered(state: State, address: Address): Remembered {
-  const record = state.resources.get(address);
-  const intent = state.intents.get(address);
-  return { record, intent };
-}
 
 function problemsOf(report: RunReport): Diagnostic[] {
   const problems: Diagnostic[] = [];

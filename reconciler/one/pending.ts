@@ -2,7 +2,7 @@
  * A create whose outcome could not be found out is kept under an id of its own until something shows what the create
  * made.
  */
-import type { Address, Kind } from "../core/model/address";
+import type { Kind } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { RecordedResource } from "../core/model/recorded";
@@ -19,7 +19,17 @@ import {
 import type { Difference, Found, HandlerContext, HandlerService, PropertyChange, Props } from "./handler";
 import { lookAt } from "./looking";
 import { addressOf } from "./one-desired";
-import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, stateOf } from "./one-run";
+import {
+  type Asking,
+  changeOf,
+  type OfOne,
+  type OneState,
+  type PlannedOne,
+  plain,
+  planAsObserved,
+  type RanOne,
+  stateOf,
+} from "./one-run";
 import { isAwaited, isClaimed, isClaimedBySome, noteSettling, staysWithAnother, takenOver, thingOf } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
@@ -39,13 +49,11 @@ export const sentAgain = (name: string, sentAt = "an unknown time"): string =>
 
 /** What an open create made, if the service shows it by now. */
 async function findPending(
-  service: HandlerService,
+  of: Asking,
   desired: Closed,
-  state: ReturnType<typeof stateOf>,
-  address: Address,
-  signal: AbortSignal,
+  state: OneState,
 ): Promise<{ readonly planned: PlannedOne; readonly record?: RecordedResource }> {
-  const planned = await planAsObserved(service, desired, state, address, signal);
+  const planned = await planAsObserved(of, desired, state);
   for (const { action } of changeOf(planned)?.id === undefined ? [] : planned.plan.steps) {
     if (action.operation !== "record") continue;
     for (const one of action.changes)
@@ -55,28 +63,23 @@ async function findPending(
 }
 
 /** The same for what the program's state keeps of it. */
-function findKept<K extends Kind>(shape: Shape<K>, service: HandlerService, before: Props, signal: AbortSignal) {
-  const { desired } = wanted(shape, withoutOutputs(shape, before));
-  const address = addressOf(shape.kind, before["name"]);
-  return findPending(service, desired, stateOf(address, rememberedIn(before)), address, signal);
+function findKept<K extends Kind>(shape: Shape<K>, of: OfOne) {
+  const { desired } = wanted(shape, withoutOutputs(shape, of.before));
+  const address = addressOf(shape.kind, of.before["name"]);
+  return findPending(of, desired, stateOf(address, rememberedIn(of.before)));
 }
 
 /**
  * Reads what an open create made, which has its real id from then on; a create whose result the service does not show
  * stays open.
  */
-export async function readPending<K extends Kind>(
-  shape: Shape<K>,
-  context: HandlerContext,
-  service: HandlerService,
-  id: string,
-  before: Props,
-): Promise<Found> {
+export async function readPending<K extends Kind>(shape: Shape<K>, of: OfOne): Promise<Found> {
+  const { context, service, id, before } = of;
   const inputs = withoutOutputs(shape, before);
   const remembered = rememberedIn(before);
   // Another resource has settled it.
   if (isClaimedBySome(service, thingOf(shape.kind, id), context.notes)) return { id, inputs, outputs: before };
-  const { record } = await findKept(shape, service, before, context.signal);
+  const { record } = await findKept(shape, of);
   if (record?.id === undefined || !isOfKind(shape, record)) {
     context.log("warning", stillPending(before, remembered, id).message);
     return { id, inputs, outputs: before };
@@ -88,13 +91,11 @@ export async function readPending<K extends Kind>(
 
 export async function pendingDifference<K extends Kind>(
   shape: Shape<K>,
-  context: HandlerContext,
-  id: string,
-  before: Props,
+  of: OfOne,
   inputs: Props,
   changes: readonly PropertyChange[],
 ): Promise<Difference> {
-  const service = await context.service();
+  const { service, id, before } = of;
   const { client } = service;
   const remembered = rememberedIn(before);
   const isAdopted = adoptedId(inputs) !== undefined;
@@ -113,11 +114,11 @@ export async function pendingDifference<K extends Kind>(
   const isSaidAgain = adoptsNothing(before) && adoptsNothing(inputs);
   const isSaid = adoptsNothing(inputs) && !isSaidAgain;
   const settles = isSaid || client.can.canFindCreated(shape.kind);
-  const { record: made } = settles && !isSaid ? await findKept(shape, service, before, context.signal) : {};
+  const { record: made } = settles && !isSaid ? await findKept(shape, of) : {};
   if (made?.id !== undefined) {
     const { desired, address } = wanted(shape, inputs);
     const state = stateOf(address, { record: made });
-    refuseLosses(await planAsObserved(service, desired, state, address, context.signal), adoptsTooMuch);
+    refuseLosses(await planAsObserved(of, desired, state), adoptsTooMuch);
     noteSettling(service, shape.kind, inputs["name"], { pending: id, made });
   }
   return difference(
@@ -133,14 +134,10 @@ export async function pendingDifference<K extends Kind>(
 }
 
 /** Deletes only what this open create made; its intent tells that from what existed before. */
-export async function planPendingDelete<K extends Kind>(
-  shape: Shape<K>,
-  { signal, log, notes }: HandlerContext,
-  service: HandlerService,
-  id: string,
-  before: Props,
-): Promise<PlannedOne> {
-  const { planned, record } = await findKept(shape, service, before, signal);
+export async function planPendingDelete<K extends Kind>(shape: Shape<K>, of: OfOne): Promise<PlannedOne> {
+  const { service, id, before } = of;
+  const { log, notes } = of.context;
+  const { planned, record } = await findKept(shape, of);
   // What takes its place in the program takes over what it made.
   if (isAwaited(service, id)) return nothingPlanned(planned);
   const { kind } = shape;
@@ -158,7 +155,7 @@ export async function planPendingDelete<K extends Kind>(
     record?.id !== undefined &&
     staysWithAnother(service, thingOf(kind, record.id), remembered.owner, notes, name) === undefined;
   return isOwn
-    ? planAsObserved(service, nothingDesired, stateOf(planned.address, { record }), planned.address, signal)
+    ? planAsObserved(of, nothingDesired, stateOf(planned.state.address, { record }))
     : nothingPlanned(planned);
 }
 
@@ -176,7 +173,7 @@ export async function lookOnce<K extends Kind>(
   const service = await context.service();
   const address = addressOf(shape.kind, inputs["name"]);
   const soon = AbortSignal.timeout(lastLookMs);
-  const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
+  const { record } = await findPending({ service, signal: soon }, declared, stateOf(address, ran));
   return record === undefined ? ran : { ...ran, record, intent: undefined };
 }
 

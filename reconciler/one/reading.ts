@@ -4,20 +4,19 @@ import type { Kind } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { cannotBeLookedAt, keptUnseen } from "./guards";
-import { type Found, type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
+import { type Found, throwErrors } from "./handler";
 import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
-import { changeOf, plain, planAsObserved, stateOf } from "./one-run";
+import { type Asking, changeOf, type OfOne, plain, planAsObserved, stateOf } from "./one-run";
 import { newOwner } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, withLeft, withoutOutputs } from "./shape";
 
 export async function readByIdAlone<K extends Kind>(
   shape: Shape<K>,
-  client: HandlerService["client"],
+  of: Asking,
   id: string,
-  signal: AbortSignal,
 ): Promise<Found | undefined> {
-  const { address, live, sighting } = await sightById(shape, client, id, signal);
+  const { address, live, sighting } = await sightById(shape, of, id);
   if (sighting.seen === "gone") return undefined;
   if (sighting.seen === "unobserved") throw cannotBeLookedAt(`${shape.kind} ${id}`, sighting);
   const record = shape.recordOfLive(address, sighting.value, live);
@@ -28,25 +27,20 @@ export async function readByIdAlone<K extends Kind>(
     outputs: plain({
       ...inputs,
       ...shape.outputsOf(record, sighting.value),
-      [recordedKey]: { owner: newOwner(), scope: { origin: client.origin }, record, imported: true },
+      [recordedKey]: { owner: newOwner(), scope: { origin: of.service.client.origin }, record, imported: true },
     }),
   };
 }
 
-export async function readAgain<K extends Kind>(
-  shape: Shape<K>,
-  { signal, log, notes }: HandlerContext,
-  service: HandlerService,
-  id: string,
-  before: Props,
-  record: Of<K>,
-): Promise<Found | undefined> {
+export async function readAgain<K extends Kind>(shape: Shape<K>, of: OfOne, record: Of<K>): Promise<Found | undefined> {
+  const { id, before } = of;
+  const { log, notes } = of.context;
   const { address } = record;
   const remembered = rememberedIn(before);
   const state = stateOf(address, { ...remembered, record: withLeft(shape, record, notes?.findLeft(id)) });
   const asRecorded = desiredAsRecorded(state);
   const desired = shape.asManaged?.(asRecorded, before) ?? asRecorded;
-  const planned = await planAsObserved(service, desired, state, address, signal, "recent");
+  const planned = await planAsObserved(of, desired, state, "recent");
   throwErrors(planned.plan.diagnostics.filter(({ code }) => code.startsWith("service/")));
   const sighting = sight(planned.live, shape.kind, id);
   const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };

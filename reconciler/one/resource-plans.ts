@@ -7,17 +7,20 @@ import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import { idsNamedBy } from "../core/model/facts";
 import { findSeen } from "../core/model/live";
+import type { Disk } from "../core/model/recorded";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere, stillShownOn } from "./guards";
-import { type HandlerContext, type HandlerService, type Props, throwErrors } from "./handler";
-import { lookAtAll } from "./looking";
-import { takenOffFrom } from "./made-here";
+import { type HandlerService, type Props, throwErrors } from "./handler";
+import { lookAtAll, recordById } from "./looking";
+import { saidOf, takenOffFrom } from "./made-here";
 import { addressOf } from "./one-desired";
 import {
+  type Asking,
   assertOwnProject,
   changeOf,
   type HowFresh,
+  type OfOne,
   type PlannedOne,
   planAgain,
   planAsObserved,
@@ -25,34 +28,33 @@ import {
   type Remembered,
   stateOf,
 } from "./one-run";
-import { staysWithAnother } from "./ownership";
+import { staysWithAnother, thingOf } from "./ownership";
 import { planPendingDelete } from "./pending";
-import { type Of, recordIn, rememberedIn, type Shape, wanted, withStopped } from "./shape";
+import { goingAsSaid, type Of, recordIn, rememberedIn, type Shape, wanted, withLeft, withStopped } from "./shape";
 
 export const clientForRemoval = ({ client, looks }: HandlerService): HandlerService["client"] =>
   looks?.forRemoval ?? client;
 
+export const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
+
+export const whatOf = (kind: Kind, { id, before }: OfOne): string => `${kind} ${String(before["name"])} (${id})`;
+
 /** What hangs on a resource that is replaced, and so is lost or left with it, only a look tells. */
-export async function planReplacementAsObserved(
-  context: HandlerContext,
-  planned: PlannedOne,
-  desired: Closed,
-): Promise<PlannedOne> {
+export async function planReplacementAsObserved(of: Asking, planned: PlannedOne, desired: Closed) {
   if (changeOf(planned)?.action !== "replace" || hasErrors(planned.plan.diagnostics)) return planned;
-  const { state, address } = planned;
-  const seen = await planAsObserved(await context.service(), desired, state, address, context.signal, "recent");
+  const seen = await planAsObserved(of, desired, planned.state, "recent");
   return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
 }
 
 const belongsToAnother =
-  (service: HandlerService, { owner }: Remembered, notes: HandlerContext["notes"]) =>
+  ({ service, context, before }: OfOne) =>
   (thing: string): boolean =>
-    staysWithAnother(service, thing, owner, notes, thing) !== undefined;
+    staysWithAnother(service, thing, rememberedIn(before).owner, context.notes, thing) !== undefined;
 
 /** What the program wants now, and what is remembered of what exists. */
-export function standingOf<K extends Kind>(shape: Shape<K>, { notes }: HandlerContext, before: Props, inputs: Props) {
+export function standingOf<K extends Kind>(shape: Shape<K>, { context, before }: OfOne, inputs: Props) {
   const remembered = rememberedIn(before);
-  const record = withStopped(shape, recordIn(shape, before, inputs), notes);
+  const record = withStopped(shape, recordIn(shape, before, inputs), context.notes);
   const own: Remembered = record === undefined ? remembered : { ...remembered, record };
   return { remembered, record, own, ...wanted(shape, emptied(shape, remembered, before, inputs)) };
 }
@@ -61,8 +63,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
   const { kind } = shape;
 
   async function planCreate(
-    { signal }: HandlerContext,
-    service: HandlerService,
+    of: Asking,
     desired: Closed,
     address: Address,
     adopted: string | undefined,
@@ -70,9 +71,9 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     earlier: Remembered,
   ): Promise<PlannedOne> {
     const wish = adopted === undefined ? desired : closedWith(desired, { imports: [{ to: address, id: adopted }] });
-    const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
+    const look = (how: HowFresh) => planAsObserved(of, wish, stateOf(address, earlier), how);
     const seen = await look("forCreate");
-    await assertOwnProject(service, signal);
+    await assertOwnProject(of);
     // What stands in the way, or is there already, may have been deleted by another process since that look.
     const isDoubtful = adopted === undefined && hasErrors(seen.plan.diagnostics);
     const planned = isDoubtful ? await look("fresh") : seen;
@@ -80,29 +81,22 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const record = earlier.record as Of<K> | undefined;
     const takes = adopted ?? record?.id;
     if (takes === undefined) return planned;
-    return planWith(service, planned, wish, wishAmong(planned, wish, inputs, record, takes));
+    return planWith(of.service, planned, wish, wishAmong(planned, wish, inputs, record, takes));
   }
 
-  async function planUpdate(
-    context: HandlerContext,
-    service: HandlerService,
-    id: string,
-    before: Props,
-    inputs: Props,
-    look: HowFresh,
-  ): Promise<PlannedOne> {
-    const { signal, notes } = context;
-    const { remembered, desired, address, record, own } = standingOf(shape, context, before, inputs);
-    const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
+  async function planUpdate(of: OfOne, inputs: Props, look: HowFresh): Promise<PlannedOne> {
+    const { service, id, before } = of;
+    const { desired, address, record, own } = standingOf(shape, of, inputs);
+    const seen = await withHosts(of, desired, own, address, inputs, look);
     const shown = findSeen(seen.live, kind, id);
-    const isOthers = belongsToAnother(service, remembered, notes);
+    const isOthers = belongsToAnother(of);
     const kept =
       record === undefined || shown === undefined ? record : (shape.fields?.without(record, shown, isOthers) ?? record);
     const wish = wishAmong(seen, desired, inputs, kept, id);
     const planned = planWith(service, seen, desired, wish);
     throwErrors(planned.plan.diagnostics);
     if (record === undefined || shape.isUnsettled(record)) return planned;
-    const asRecorded = await planAsRecorded(service, desired, stateOf(address, own), address, signal);
+    const asRecorded = await planAsRecorded(of, desired, stateOf(address, own));
     const unseen = unseenFields(shape, changeOf(planned), changeOf(asRecorded), before, inputs);
     if (unseen.length === 0) return planned;
     return {
@@ -111,26 +105,20 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     };
   }
 
-  async function planRemoval(
-    context: HandlerContext,
-    service: HandlerService,
-    id: string,
-    before: Props,
-    record: Of<K> | undefined,
-  ): Promise<PlannedOne> {
-    if (record === undefined) return planPendingDelete(shape, context, service, id, before);
+  async function planRemoval(of: OfOne, record: Of<K> | undefined): Promise<PlannedOne> {
+    if (record === undefined) return planPendingDelete(shape, of);
+    const { service, signal, id, before } = of;
     const remembered = rememberedIn(before);
     const address = addressOf(kind, before["name"]);
-    const { signal } = context;
-    const isOthers = belongsToAnother(service, remembered, context.notes);
+    const isOthers = belongsToAnother(of);
     const look = async (client: HandlerService["client"], how: HowFresh): Promise<PlannedOne> => {
       const live = await lookAtAll(shape, client, record, id, signal);
       const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live, isOthers));
-      return planAsObserved(service, nothingDesired, state, address, signal, how);
+      return planAsObserved(of, nothingDesired, state, how);
     };
     const seen = await look(clientForRemoval(service), "forRemoval");
     // It may have come off its VM since that look, by another process of the program, or because the VM was deleted.
-    const isRefused = before["flushConfirmed"] !== true && seen.plan.consents.some(({ kind }) => kind === "flush");
+    const isRefused = !flushStated(before) && seen.plan.consents.some(({ kind }) => kind === "flush");
     const comesOff = shape.hangsOn !== undefined && seen.plan.steps.length > 1;
     if (!isRefused && !comesOff) return seen;
     const { client, clock, timing } = service;
@@ -155,24 +143,20 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
   }
 
   async function withHosts(
-    service: HandlerService,
-    id: string,
+    of: OfOne,
     desired: Closed,
     remembered: Remembered,
     address: Address,
     inputs: Props,
-    signal: AbortSignal,
     look: HowFresh,
   ): Promise<PlannedOne> {
-    const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
-    const shown = findSeen(seen.live, kind, id);
+    const seen = await planAsObserved(of, desired, stateOf(address, remembered), look);
+    const shown = findSeen(seen.live, kind, of.id);
     const named = remembered.record === undefined ? [] : idsNamedBy(remembered.record);
     const standing = shown === undefined ? [] : (shape.standsOn?.(shown, inputs) ?? []);
     // What the record names itself is no other's to remember.
     const hosts = standing.filter(({ id }) => id === undefined || !named.includes(id));
-    return hosts.length === 0
-      ? seen
-      : planAsObserved(service, desired, stateOf(address, remembered, hosts), address, signal, look);
+    return hosts.length === 0 ? seen : planAsObserved(of, desired, stateOf(address, remembered, hosts), look);
   }
 
   /** What is wished once it is seen what else the service has. */
@@ -193,5 +177,18 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
   const planWith = (service: HandlerService, seen: PlannedOne, desired: Closed, wish: Closed): PlannedOne =>
     wish === desired ? seen : planAgain(service, seen, wish);
 
-  return { planCreate, planUpdate, planRemoval };
+  /** What is to go, as it is remembered or else found by its id, with what a delete that was cut off has noted. */
+  async function recordGoing(of: OfOne, left?: readonly Disk[]): Promise<Of<K> | undefined> {
+    const { context, service, id, before } = of;
+    const isOpen = rememberedIn(before).intent !== undefined;
+    const known = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, of, id));
+    const record = withStopped(shape, known, context.notes);
+    if (record === undefined) return undefined;
+    const said = goingAsSaid(shape, record, saidOf(service, thingOf(kind, id)));
+    return withLeft(shape, shape.going?.(said) ?? said, left);
+  }
+
+  return { planCreate, planUpdate, planRemoval, recordGoing };
 }
+
+export type ResourcePlans<K extends Kind> = ReturnType<typeof resourcePlans<K>>;

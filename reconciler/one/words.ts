@@ -1,6 +1,7 @@
 /** What the engine says in the words of a file, in the words of a program: `dstPort`, and no addresses of its own. */
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kindRows, kinds } from "../core/model/kinds";
+import { operationNames } from "../core/model/operation";
 
 const fields: ReadonlySet<string> = new Set([
   ...Object.values(fieldsOf).flatMap((rows) => Object.values(rows).map(({ field }) => field)),
@@ -19,14 +20,9 @@ const ownNames: Readonly<Record<string, string>> = {
 export const asProperty = (field: string): string =>
   field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const operationWords: ReadonlySet<string> = new Set(
-  ["list", "get", "create", "delete", "rename", "rebuild", "resize", "attach", "detach", "start", "stop"].concat([
-    "reboot",
-    "snapshot",
-    "update",
-    "confirm",
-    "revert",
-  ]),
+/** What is behind the kind in `vm.create`. */
+const operationVerbs: ReadonlySet<string> = new Set(
+  operationNames.flatMap((operation) => /^[^.]+\.([^.]+)$/.exec(operation)?.[1] ?? []),
 );
 
 const nounPattern = kinds.map((kind) => kindRows[kind].noun).join("|");
@@ -46,7 +42,7 @@ export const inProgramWords = (text: string): string =>
     .replace(nextRun, "the next update")
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
-      operationWords.has(name)
+      operationVerbs.has(name)
         ? whole
         : (ownNames[`${kind}.${name.replace(/^other_\d+$/, "other_")}`] ?? `${kindRows[kind].noun} ${name}`),
     );

@@ -441,7 +441,7 @@ describe("what a handler refuses says", () => {
 
   const planned = (change: object | undefined): PlannedOne =>
     ({
-      address: "vm.web",
+      state: { address: "vm.web" },
       plan: {
         changes: change === undefined ? [] : [{ address: "vm.web", name: "web", fields: [], losses: [], ...change }],
       },

@@ -117,22 +117,15 @@ const namedIn = (props: Props): readonly NamedId[] => [
 ];
 
 function plan(
-  context: HandlerContext,
+  { signal }: HandlerContext,
   service: HandlerService,
-  desired: DesiredGroup,
+  group: DesiredGroup,
   record: RecordedGroup,
   { scope }: Remembered = {},
   look: HowFresh = "fresh",
 ) {
-  const state = stateOf(address, { record, scope });
-  return planAsObserved(
-    service,
-    closedWith(nothingDesired, { resources: [desired] }),
-    state,
-    address,
-    context.signal,
-    look,
-  );
+  const desired = closedWith(nothingDesired, { resources: [group] });
+  return planAsObserved({ service, signal }, desired, stateOf(address, { record, scope }), look);
 }
 
 /** The group with its rules as the service shows them. */

@@ -142,9 +142,9 @@ async function plan(
   if (shown !== undefined) {
     noteRecorded(service, state);
     noteShown(service, shown);
-    return planAgain(service, { live: shown, findings: [], state, address }, desired);
+    return planAgain(service, { live: shown, findings: [], state }, desired);
   }
-  const planned = await planAsObserved(service, desired, state, address, context.signal, look);
+  const planned = await planAsObserved({ service, signal: context.signal }, desired, state, look);
   const seen = findSeen(planned.live, "volume", ids.volumeId);
   if (volume.afterAttach === undefined || seen === undefined) return planned;
   // The command gets the size that the volume has by now.
