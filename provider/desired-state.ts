@@ -1,6 +1,6 @@
 /** A whole file of desired state in a program: one component with a resource for each address of the file. */
 import * as pulumi from "@pulumi/pulumi";
-import { noteRemoved, type Removal } from "../reconciler/for-provider";
+import { fieldsIn, noteRemoved, type Removal, replacedIn } from "../reconciler/for-provider";
 import { type DesiredPart, isPartReference, isPartText, type PartReference } from "../reconciler/index";
 import { noteRemovedFunction, pluginToken, programKey } from "./captured";
 import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
@@ -117,7 +117,7 @@ function makeResource(
 ): AnyResource {
   const args = {
     ...note,
-    ...propsWithIds(part.inputs, made),
+    ...fieldsIn(withIds(part.inputs, made)),
     ...(flushConfirmed === true && detaches(part.type) ? { flushConfirmed } : {}),
   };
   const deletedWith = part.deletedWith === undefined ? undefined : made[part.deletedWith];
@@ -151,15 +151,10 @@ function propertyOf({ part, property }: PartReference, made: Readonly<Record<str
 }
 
 /** The inputs with the ids of other parts in the place of their addresses. */
-function withIds(value: unknown, made: Readonly<Record<string, AnyResource>>): unknown {
-  if (Array.isArray(value)) return value.map((item) => withIds(item, made));
-  if (typeof value !== "object" || value === null) return value;
-  if (isPartText(value))
+const withIds = (value: unknown, made: Readonly<Record<string, AnyResource>>): unknown =>
+  replacedIn(value, (part) => {
+    if (isPartReference(part)) return propertyOf(part, made);
     // A piece is a text, or a reference, whose property is a text.
-    return pulumi.concat(...value.pieces.map((piece) => withIds(piece, made) as pulumi.Input<string>));
-  if (isPartReference(value)) return propertyOf(value, made);
-  return propsWithIds(value, made);
-}
-
-const propsWithIds = (props: object, made: Readonly<Record<string, AnyResource>>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(props).map(([key, item]) => [key, withIds(item, made)]));
+    const textOf = (piece: unknown) => withIds(piece, made) as pulumi.Input<string>;
+    return isPartText(part) ? pulumi.concat(...part.pieces.map(textOf)) : part;
+  });

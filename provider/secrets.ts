@@ -2,16 +2,13 @@
  * Secret values: how they are wrapped for the engine, and how they are hidden in the messages of a provider, which name
  * the resource and the property and never the value.
  */
-import { parseCidr } from "../reconciler/for-provider";
+import { fieldsIn, parseCidr } from "../reconciler/for-provider";
 
 const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
-export const isBag = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const isSecret = (value: unknown): value is { value: unknown } =>
-  isBag(value) && value[signatureKey] === secretSignature;
+  fieldsIn(value)[signatureKey] === secretSignature;
 
 export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T } =>
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };

@@ -4,9 +4,11 @@ import {
   findHandler,
   type Handler,
   holdsUnknown,
+  isObject,
   isUnknown,
   listIn,
   nobody,
+  replacedIn,
   unknownYet,
 } from "../../reconciler/for-provider";
 import {
@@ -19,7 +21,6 @@ import {
   unknownValue,
 } from "../../reconciler/index";
 import { madeUpAsKey } from "../captured";
-import { isBag } from "../secrets";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -133,12 +134,8 @@ function partsKnown(inputs: Props): Parts | undefined {
 const isOpen = (value: unknown): boolean =>
   (isPartReference(value) && value.part === nobody) || (isPartText(value) && value.pieces.some(isOpen));
 
-function replaced(value: unknown, isMeant: (value: unknown) => boolean, by: string): unknown {
-  if (isMeant(value)) return by;
-  if (Array.isArray(value)) return value.map((item) => replaced(item, isMeant, by));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, isMeant, by)]));
-}
+const replaced = (value: unknown, isMeant: (value: unknown) => boolean, by: string): unknown =>
+  replacedIn(value, (part) => (isMeant(part) ? by : part));
 
 const withFlush = (part: DesiredPart): DesiredPart => ({ ...part, inputs: { ...part.inputs, flushConfirmed: true } });
 
@@ -274,7 +271,7 @@ function misshapen(path: string, value: unknown, { type, required, items, mapOf,
     return items === undefined ? [] : value.flatMap((one, at) => misshapen(`${path}[${at}]`, one, asRequired(items)));
   }
   if (type !== "object") return typeof value === "object" ? [`${path} must be ${scalarWords[type]}`] : [];
-  if (!isBag(value)) return [`${path} must be a map`];
+  if (!isObject(value)) return [`${path} must be a map`];
   const keys =
     mapOf === undefined
       ? Object.entries(properties ?? {})

@@ -4,7 +4,7 @@
  */
 import type { ConstructRequest } from "@pulumi/pulumi/proto/provider_pb";
 import type { RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
-import { noteRemoved, partsNamedIn } from "../../reconciler/for-provider";
+import { noteRemoved, partsNamedIn, replacedIn } from "../../reconciler/for-provider";
 import {
   type DesiredPart,
   isPartReference,
@@ -68,13 +68,16 @@ export async function construct(request: ConstructRequest, log: Log) {
       );
     const ended = await Promise.allSettled(registering.values());
     for (const one of ended) if (one.status === "rejected") throw one.reason;
-    const state = decided === undefined ? undecided(component) : await outputsOf(made, registering, hidden);
+    const registered = new Map<string, Registered>();
+    for (const [address, one] of registering) registered.set(address, await one);
+    const state = decided === undefined ? undecided(component) : outputsOf(made, seenIn(registered), hidden);
     const struct = () => writeStruct(state);
     const outputs = new resources.RegisterResourceOutputsRequest();
     outputs.setUrn(self.getUrn());
     outputs.setOutputs(struct());
     await call<InstanceType<typeof Empty>>((done) => monitor.registerResourceOutputs(outputs, done));
-    return answer(self.getUrn(), struct(), await urnsOf(registering), Object.keys(state));
+    const urns = [...registered.values()].map(({ urn }) => urn);
+    return answer(self.getUrn(), struct(), urns, Object.keys(state));
   } finally {
     monitor.close();
   }
@@ -156,15 +159,17 @@ async function registerPart(
     if (one === undefined) throw new Error(`${part.address} names ${address}, which there is none of`);
     seen.set(address, await one);
   }
-  const response = await send((address) => seenIn(seen, address));
+  const response = await send(seenIn(seen));
   return { urn: response.getUrn(), id: response.getId(), properties: readStruct(response.getObject()) };
 }
 
-function seenIn(seen: ReadonlyMap<string, Registered>, address: string): Registered {
-  const one = seen.get(address);
-  if (one === undefined) throw new Error(`there is no ${address}`);
-  return one;
-}
+const seenIn =
+  (seen: ReadonlyMap<string, Registered>): Seen =>
+  (address) => {
+    const one = seen.get(address);
+    if (one === undefined) throw new Error(`there is no ${address}`);
+    return one;
+  };
 
 async function partRequest(
   { type, address, inputs, protect, ignoreChanges, deletedWith, formerly = [] }: DesiredPart,
@@ -235,18 +240,13 @@ async function partRequest(
  * The value with the properties of parts in the place of references. `missing`: called for what the service does not
  * show.
  */
-function worthOf(value: unknown, seen: Seen, missing: (reference: PartReference) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => worthOf(item, seen, missing));
-  if (typeof value !== "object" || value === null) return value;
-  if (isPartText(value)) return joined(value.pieces.map((piece) => worthOf(piece, seen, missing)));
-  if (isPartReference(value)) {
-    const { id, properties } = seen(value.part);
-    if (value.property === undefined) return id === "" ? unknownValue : id;
-    const found = properties[value.property];
-    return found === undefined || found === null ? missing(value) : found;
-  }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, worthOf(item, seen, missing)]));
-}
+const worthOf = (value: unknown, seen: Seen, missing: (reference: PartReference) => unknown): unknown =>
+  replacedIn(value, (part) => {
+    if (isPartText(part)) return joined(part.pieces.map((piece) => worthOf(piece, seen, missing)));
+    if (!isPartReference(part)) return part;
+    const { id, properties } = seen(part.part);
+    return part.property === undefined ? id || unknownValue : (properties[part.property] ?? missing(part));
+  });
 
 /** A text lacks a value where one of its pieces does. */
 function joined(pieces: readonly unknown[]): unknown {
@@ -270,26 +270,13 @@ function textsIn(value: unknown): string[] {
 const hides = (value: unknown, hidden: readonly string[]): boolean =>
   textsIn(unwrap(value)).some((text) => hidden.some((secret) => text.toLowerCase().includes(secret)));
 
-async function outputsOf({ outputs }: Parts, registering: Registering, hidden: readonly string[]): Promise<Props> {
-  const seen = new Map<string, Registered>();
-  for (const [address, one] of registering) seen.set(address, await one);
-  return Object.fromEntries(
+const outputsOf = ({ outputs }: Parts, seen: Seen, hidden: readonly string[]): Props =>
+  Object.fromEntries(
     outputs.map(({ name, value, sensitive }) => {
-      const worth = worthOf(
-        value,
-        (address) => seenIn(seen, address),
-        () => undefined,
-      );
+      const worth = worthOf(value, seen, () => undefined);
       return [name, sensitive || hides(value, hidden) ? wrapSecret(worth) : worth];
     }),
   );
-}
-
-async function urnsOf(registering: Registering): Promise<string[]> {
-  const urns: string[] = [];
-  for (const one of registering.values()) urns.push((await one).urn);
-  return urns;
-}
 
 function answer(urn: string, state: ReturnType<typeof writeStruct>, urns: string[], names: readonly string[]) {
   const response = new messages.ConstructResponse();

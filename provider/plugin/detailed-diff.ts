@@ -1,4 +1,4 @@
-import { isBag } from "../secrets";
+import { isObject } from "../../reconciler/for-provider";
 
 /** Which properties differ, at every depth (`rules[1].dstPort`), and whether each was added, removed or changed. */
 export type DiffKind = "add" | "delete" | "update";
@@ -10,7 +10,7 @@ export function pathsBetween(path: string, before: unknown, after: unknown): [st
     return Array.from({ length: Math.max(before.length, after.length) }, (_, index) =>
       pathsBetween(`${path}[${index}]`, before[index], after[index]),
     ).flat();
-  if (isBag(before) && isBag(after))
+  if (isObject(before) && isObject(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
       pathsBetween(`${path}.${key}`, before[key], after[key]),
     );

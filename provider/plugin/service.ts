@@ -108,6 +108,10 @@ export function createService(log: Log) {
     return connection;
   }
 
+  const warn = (urn: string, hide: Hide, warnings: readonly string[]): void => {
+    for (const warning of warnings) log("warning", urn, hide(warning));
+  };
+
   const context = (urn: string, signal: AbortSignal, hide: Hide, tell: (message: string) => void): HandlerContext => ({
     service: () => connected().service(),
     signal,
@@ -231,7 +235,7 @@ export function createService(log: Log) {
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
       const hide = hidingInBags(olds, raw);
-      for (const warning of warnings) log("warning", urn, hide(warning));
+      warn(urn, hide, warnings);
       const response = new messages.CheckResponse();
       // A name that stays is as secret as it was.
       const from = { ...raw, ...Object.fromEntries(Object.keys(named).map((name) => [name, olds[name]])) };
@@ -250,9 +254,8 @@ export function createService(log: Log) {
       const inputs = ownProps(news);
       const hide = hidingInBags(oldInputs, olds, news);
       const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
-      for (const warning of found.warnings) log("warning", urn, hide(warning));
       const isWrittenAnew = isInClear(olds, news);
-      if (isWrittenAnew) log("warning", urn, writtenAnew);
+      warn(urn, hide, [...found.warnings, ...(isWrittenAnew ? [writtenAnew] : [])]);
       const changes = isWrittenAnew ? [...found.changes, { property: "recorded", replaces: false }] : found.changes;
       const response = new messages.DiffResponse();
       response.setChanges(changes.length > 0 ? changesOf.some : changesOf.none);
@@ -285,7 +288,7 @@ export function createService(log: Log) {
       const response = new messages.CreateResponse();
       if (request.getPreview()) {
         const warnings = await within(urn, 0, hide, (context) => handler.preview(context, inputs, known.get(urn)));
-        for (const warning of warnings) log("warning", urn, hide(warning));
+        warn(urn, hide, warnings);
         const computed = Object.keys(handler.outputs)
           .filter((name) => name !== "recorded" && !(name === "floatingIp" && inputs["skipFloatingIp"] === true))
           .map((name) => [name, unknownValue]);

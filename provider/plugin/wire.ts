@@ -1,6 +1,7 @@
 /** Property bags on the wire: secrets come wrapped and go out wrapped again, and nothing but JSON values goes out. */
+import { fieldsIn, replacedIn } from "../../reconciler/for-provider";
 import type { Props } from "../../reconciler/index";
-import { isBag, isSecret, wrapSecret } from "../secrets";
+import { isSecret, wrapSecret } from "../secrets";
 import { type PropertyStruct, Struct } from "./sdk";
 
 export const readStruct = (struct: PropertyStruct | undefined): Record<string, unknown> => ({
@@ -8,17 +9,11 @@ export const readStruct = (struct: PropertyStruct | undefined): Record<string, u
 });
 
 /** The plain values, at every depth. */
-export function unwrap(value: unknown): unknown {
-  if (isSecret(value)) return unwrap(value.value);
-  if (Array.isArray(value)) return value.map(unwrap);
-  return isBag(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unwrap(item)])) : value;
-}
+export const unwrap = (value: unknown): unknown =>
+  replacedIn(value, (part) => (isSecret(part) ? unwrap(part.value) : part));
 
 /** The plain values of a bag of properties. */
-export function unwrapAll(raw: Props): Record<string, unknown> {
-  const plain = unwrap(raw);
-  return isBag(plain) ? plain : {};
-}
+export const unwrapAll = (raw: Props): Props => fieldsIn(unwrap(raw));
 
 /** The plain values of everything that came wrapped. */
 export function secretsIn(value: unknown): unknown[] {

@@ -11,9 +11,17 @@ import { type Kind, kindRows, ofKind } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
-import { keysOf, onlyDefined } from "../core/text/objects";
+import { fieldsIn, keysOf, onlyDefined, replacedIn } from "../core/text/objects";
 import { printableLines } from "../core/text/printable";
-import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
+import {
+  type DesiredPart,
+  isPartReference,
+  isPartText,
+  type OutputPart,
+  type PartReference,
+  partsOf,
+  resourceOfPart,
+} from "./parts";
 import { asProperty } from "./words";
 
 export interface ProgramFiles {
@@ -29,12 +37,11 @@ export function exportedParts(desired: Desired, state: State): readonly DesiredP
     .resources.filter(({ address }) => state.resources.get(address)?.id !== undefined)
     .map((recorded) => declared.get(recorded.address) ?? byAddress(recorded, addressOf));
   const known = new Set(resources.map(({ address }) => address));
-  const others = (own: Address) => ({ has: (address: Address) => address !== own && known.has(address) });
-  return partsOf({ ...desired, resources }).map((part) => ({
-    ...part,
+  return partsOf({ ...desired, resources }).map((part) => {
     // A resource cannot be declared with a value of its own.
-    inputs: onlyKnown(part.inputs, others(part.address), state),
-  }));
+    const isOther = (address: Address): boolean => address !== part.address && known.has(address);
+    return { ...part, inputs: fieldsIn(onlyKnown(part.inputs, isOther, state)) };
+  });
 }
 
 /** A record names other resources by id; a program names them by their variables. */
@@ -54,19 +61,8 @@ function byAddress(resource: DesiredResource, addressOf: AddressOf): DesiredReso
 const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
 
 /** A resource that is declared but was never applied has no id to refer to. */
-function onlyKnown(
-  inputs: DesiredPart["inputs"],
-  known: Pick<ReadonlySet<string>, "has">,
-  state: State,
-): DesiredPart["inputs"] {
-  const replace = (value: unknown): unknown => {
-    if (isPartReference(value)) return known.has(value.part) ? value : recordedOrAddress(value, state);
-    if (Array.isArray(value)) return value.map(replace);
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item)]));
-  };
-  return Object.fromEntries(Object.entries(inputs).map(([key, item]) => [key, replace(item)]));
-}
+const onlyKnown = (value: unknown, isKnown: (address: Address) => boolean, state: State): unknown =>
+  replacedIn(value, (part) => (isPartReference(part) && !isKnown(part.part) ? recordedOrAddress(part, state) : part));
 
 /** A property of a resource that is not in the program: its recorded value. */
 function recordedOrAddress({ part, property }: PartReference, state: State): string {
@@ -82,7 +78,7 @@ export function pulumiProgram(
   state: State,
   outputs: readonly OutputPart[] = [],
 ): ProgramFiles {
-  const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
+  const components = componentsOf(parts);
   const types = [...new Set(parts.map(({ type }) => type))].sort();
   const taken = new Set([...types, ...namesInUse]);
   const names = variableNames([...components, ...parts.map(({ address }) => address)], taken);
@@ -91,7 +87,8 @@ export function pulumiProgram(
     ...parts.map((part) => resourceText(part, names, state)),
   ];
   const handed = outputs.map(({ name, value, sensitive }) => {
-    const text = literal(onlyNamed(value, names, state), names, "");
+    const named = onlyKnown(value, (address) => names.has(address), state);
+    const text = literal(named, names, "");
     return `export const ${nameNotIn(taken, name.replaceAll("-", "_"))} = ${sensitive ? `pulumi.secret(${text})` : text};`;
   });
   const code = printableLines([...lines, ...(handed.length === 0 ? [] : [handed.join("\n")])].join("\n\n"));
@@ -115,9 +112,10 @@ ${body}
 
 const componentType = "reconcile-cloud:index:Component";
 
-/** What a part of a resource belongs to is no component: `volume.data` of `volume.data/attachment`. */
-const resourceOf = ({ address, type }: Pick<DesiredPart, "address" | "type">): Address =>
-  type === "VolumeAttachment" || type === "SecurityGroupRule" ? address.slice(0, address.lastIndexOf("/")) : address;
+/** The components of the parts, each once. What a part of a resource belongs to is none. */
+const componentsOf = (parts: readonly DesiredPart[]): readonly string[] => [
+  ...new Set(parts.flatMap(({ address }) => componentPath(resourceOfPart(address)))),
+];
 
 /** The name of a component in the program: its key, as in the file. */
 const componentName = (component: string): string => component.slice(0, -1);
@@ -138,7 +136,7 @@ const adoptable = new Set(["Vm", "Volume", "SecurityGroup"]);
 function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, state: State): string {
   const id = adoptable.has(part.type) ? state.resources.get(part.address)?.id : undefined;
   const inputs = id === undefined ? part.inputs : { ...part.inputs, adopt: id };
-  const parent = parentOf(resourceOf(part), names);
+  const parent = parentOf(resourceOfPart(part.address), names);
   const options = onlyDefined({
     parent,
     protect: part.protect ? true : undefined,
@@ -162,9 +160,6 @@ function propertyText({ part, property }: PartReference, names: ReadonlyMap<stri
   if (property === "name") return `${name}.name`;
   return `${name}.${property}.apply((value) => shown(value, ${JSON.stringify(`the ${property} of ${part}`)}))`;
 }
-
-const onlyNamed = (value: unknown, names: ReadonlyMap<string, string>, state: State): unknown =>
-  onlyKnown({ value }, new Set(names.keys()), state)["value"];
 
 /** Code that is written as it stands, in contrast to a text. */
 class Raw {
@@ -225,12 +220,11 @@ function variableNames(addresses: readonly Address[], taken: Set<string>): Map<s
 function importList(parts: readonly DesiredPart[], state: State): object[] {
   const idOf = (value: unknown): string | undefined =>
     isPartReference(value) ? state.resources.get(value.part)?.id : typeof value === "string" ? value : undefined;
-  const components = [...new Set(parts.flatMap((part) => componentPath(resourceOf(part))))];
   const parentIn = (address: Address): { readonly parent?: string } => {
     const parent = componentPath(address).at(-1);
     return parent === undefined ? {} : { parent: componentName(parent) };
   };
-  const boxes = components.map((component) => ({
+  const boxes = componentsOf(parts).map((component) => ({
     type: componentType,
     name: componentName(component),
     component: true,
@@ -243,7 +237,14 @@ function importList(parts: readonly DesiredPart[], state: State): object[] {
         : state.resources.get(part.address)?.id;
     return id === undefined || part.type === "SecurityGroupRule"
       ? []
-      : [{ type: `reconcile-cloud:index:${part.type}`, name: part.address, id, ...parentIn(resourceOf(part)) }];
+      : [
+          {
+            type: `reconcile-cloud:index:${part.type}`,
+            name: part.address,
+            id,
+            ...parentIn(resourceOfPart(part.address)),
+          },
+        ];
   });
   return [...boxes, ...resources];
 }

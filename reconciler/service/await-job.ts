@@ -2,7 +2,7 @@
  * The job with which a service answers an accepted write: it is asked for until it is done or has failed. A job that
  * failed is a refusal in its own words; one that cannot be followed leaves the write as one whose answer was lost.
  */
-import { failureText, type Outcome } from "../core/model/outcome";
+import { failureText, type Outcome, rejected } from "../core/model/outcome";
 import { fieldsIn, isObject } from "../core/text/objects";
 import type { Dialect, JobRoute } from "../dialect/dialect";
 import { readJob } from "../dialect/jobs";
@@ -48,8 +48,7 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
     const job = readJob(wait, outcome.value);
     if (job === undefined) return jobLost(`its job ${id} shows no state where operations.wait.status looks for it`);
     if (job.means === "done") return undefined;
-    if (job.means === "failed")
-      return { status: "rejected", condition: "refused", message: job.message ?? `its job ${id} ended as ${job.word}` };
+    if (job.means === "failed") return rejected("refused", job.message ?? `its job ${id} ended as ${job.word}`);
     if (clock.now() - start > mostMs) return jobLost(`its job ${id} is ${job.word} still`);
     await clock.sleep(waitMs, signal);
     if (signal?.aborted === true) return jobLost(`nobody waited for its job ${id}`);

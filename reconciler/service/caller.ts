@@ -1,6 +1,6 @@
 import { type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
-import { accepted, notSent } from "../core/model/outcome";
+import { accepted, notSent, rejected } from "../core/model/outcome";
 import { calendarMs } from "../core/model/time";
 import { onlyDefined } from "../core/text/objects";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
@@ -172,15 +172,8 @@ export function createCaller(parts: CallerParts): Caller {
   function untilNext(operation: Operation, attempt: number, outcome: Failure, spent: Spent): number | undefined {
     const { kind } = rowOf(operation);
     const { ownMs: elapsedMs, askedMs } = spent;
-    const decision = decideRetry(policy, {
-      kind,
-      attempt,
-      outcome,
-      elapsedMs,
-      askedMs,
-      random: parts.random(),
-      budget,
-    });
+    const so = { elapsedMs, askedMs, random: parts.random(), budget };
+    const decision = decideRetry(policy, { kind, attempt, outcome, ...so });
     if (decision.action === "give_up") return undefined;
     if (!isThrottled(outcome)) budget = spend(budget);
     if (decision.asked === true) spent.askedMs += decision.ms;
@@ -191,25 +184,19 @@ export function createCaller(parts: CallerParts): Caller {
   function withWhyTooLong(outcome: Failure, { throttledSince }: Spent): Failure {
     if (outcome.status !== "unavailable" || !isThrottled(outcome)) return outcome;
     const why = tooLong(policy, outcome);
+    const gaveWay = { ...outcome, gaveWay: true } as const;
     if (why !== undefined)
-      return {
-        ...outcome,
-        gaveWay: true,
-        reason: `${outcome.reason}; ${why}`,
-        fix: "run the same command again after that",
-      };
+      return { ...gaveWay, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" };
     if (throttledSince === undefined) return outcome;
     const sentence = throttledFor(clock.now() - throttledSince);
-    return { ...outcome, gaveWay: true, reason: `${sentence} (${outcome.reason})`, fix: throttledFix };
+    return { ...gaveWay, reason: `${sentence} (${outcome.reason})`, fix: throttledFix };
   }
 
   function authorize(): string | SentCall | Promise<string | SentCall> {
-    const refused = (error: unknown): SentCall => ({
-      outcome: credentialRejection(error),
-      answer: undefined,
-      authorization: "",
-      tookMs: 0,
-    });
+    const refused = (error: unknown): SentCall => {
+      const outcome = credentialRejection(error);
+      return { outcome, answer: undefined, authorization: "", tookMs: 0 };
+    };
     try {
       const revealed = credential.reveal();
       return typeof revealed === "string" ? revealed : revealed.catch(refused);
@@ -224,39 +211,30 @@ export function createCaller(parts: CallerParts): Caller {
     const followed = parts.follow?.({ operation, method, path: shownPath, attempt });
     const allHeaders = followed === undefined ? headers : { ...followed.headers, ...headers };
     const sentAtMs = clock.now();
-    const received = await transport.send({
-      method,
-      path,
-      authorization,
-      timeoutMs: parts.requestTimeoutMs,
-      body,
-      headers: allHeaders,
-      ...limits,
-    });
+    const timeoutMs = parts.requestTimeoutMs;
+    const whole = { method, path, authorization, timeoutMs, body, headers: allHeaders, ...limits };
+    const received = await transport.send(whole);
     // The credential is taken out before anything is read: what a record holds goes into the state and every plan.
     const exchange =
       received.kind === "answer" ? { ...received, answer: withoutCredential(received.answer) } : received;
     const nowMs = clock.now();
+    const answer = exchange.kind === "answer" ? exchange.answer : undefined;
+    const tookMs = nowMs - sentAtMs;
     const outcome = judge(request, exchange);
     observe(operation, exchange, outcome, sentAtMs, nowMs);
     const event: RequestEvent = {
       operation,
       method,
       path: shownPath,
-      status: exchange.kind === "answer" ? exchange.answer.status : undefined,
+      status: answer?.status,
       attempt,
-      elapsedMs: nowMs - sentAtMs,
+      elapsedMs: tookMs,
       outcome: outcome.status,
       ...onlyDefined({ retryAfterMs: "retryAfterMs" in outcome ? outcome.retryAfterMs : undefined }),
     };
     followed?.end(event);
     parts.onRequest?.(event);
-    return {
-      outcome,
-      answer: exchange.kind === "answer" ? exchange.answer : undefined,
-      authorization,
-      tookMs: nowMs - sentAtMs,
-    };
+    return { outcome, answer, authorization, tookMs };
   }
 
   function withoutCredential(answer: Answer): Answer {
@@ -345,7 +323,7 @@ const cancelled: Failure = { status: "unavailable", reason: notSent };
 function credentialRejection(error: unknown): Failure {
   if (!(error instanceof CredentialFailure)) throw error;
   const hint = "correct that program (authorization.command in the dialect), or set RECONCILE_TOKEN";
-  return { status: "rejected", condition: "unauthenticated", message: error.message, hint };
+  return rejected("unauthenticated", error.message, hint);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type operations,
   rowOf,
 } from "../core/model/operation";
-import { accepted, type Outcome } from "../core/model/outcome";
+import { accepted, type Outcome, rejected } from "../core/model/outcome";
 import { ifAny } from "../core/text/objects";
 import type { PagedOperation } from "../dialect/answers";
 import type { Dialect } from "../dialect/dialect";
@@ -92,24 +92,22 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
   const ofId = <T extends { readonly id: string; readonly kind: Kind }>(id: string, reading: Reading<T>): Reading<T> =>
     reading.status !== "accepted" || reading.value.id.toLowerCase() === id.toLowerCase()
       ? reading
-      : {
-          status: "rejected",
-          condition: "unreadable",
-          message: `the service was asked for ${id} and answered with the record of ${reading.value.id}`,
-          hint: `in the dialect, if that is no id: records.${reading.value.kind}.id says where the id is`,
-        };
+      : rejected(
+          "unreadable",
+          `the service was asked for ${id} and answered with the record of ${reading.value.id}`,
+          `in the dialect, if that is no id: records.${reading.value.kind}.id says where the id is`,
+        );
 
   /** A list of rules that has another group's is not this group's. */
   const ruleOf = (groupId: string, record: unknown, reading: Reading<LiveRule>): Reading<LiveRule> => {
     const shown = otherGroupOf(record, groupId);
     return reading.status !== "accepted" || shown === undefined
       ? reading
-      : {
-          status: "rejected",
-          condition: "unreadable",
-          message: `the service was asked for the rules of ${groupId} and answered with rule ${reading.value.id} of ${shown}`,
-          hint: "in the dialect, if it is asked for in another way: operations.group.rule.list",
-        };
+      : rejected(
+          "unreadable",
+          `the service was asked for the rules of ${groupId} and answered with rule ${reading.value.id} of ${shown}`,
+          "in the dialect, if it is asked for in another way: operations.group.rule.list",
+        );
   };
 
   const byIdAlone = Object.fromEntries(
@@ -134,10 +132,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
       send(
         "vm.snapshot",
         { ids: { id }, body: { name } },
-        (body) => {
-          const imageId = read.snapshotImage(body);
-          return accepted(imageId === undefined ? {} : { imageId });
-        },
+        (body) => accepted({ imageId: read.snapshotImage(body) }),
         o,
       ),
     deleteVm: (id, deleteFloatingIp, o) => {

@@ -182,28 +182,22 @@ export function findCredential(
 /** Printable ASCII alone: a line break would let a credential add headers, or a whole request, of its own. */
 export const canBeHeader = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
 
-const missingCredential: FoundCredential = {
+const noCredential = (problem: Omit<Diagnostic, "severity">): FoundCredential => ({
   credential: undefined,
-  diagnostics: [
-    {
-      severity: "error",
-      code: "service/no-credential",
-      summary: "There is no credential for the service",
-      detail: "Every operation of the service takes an Authorization header.",
-      fix: "Set RECONCILE_TOKEN (sent as the dialect's authorization.header says, by default `Bearer …`) or RECONCILE_AUTHORIZATION (the whole value), or name a helper in the dialect: authorization.command: [program, argument]",
-    },
-  ],
-};
-
-const malformed = (variable: string): FoundCredential => ({
-  credential: undefined,
-  diagnostics: [
-    {
-      severity: "error",
-      code: "service/malformed-credential",
-      summary: `${variable} cannot be sent as a header`,
-      detail: "It holds a line break or another character that is not printable ASCII.",
-      fix: `Set ${variable} to one line of printable ASCII.`,
-    },
-  ],
+  diagnostics: [{ severity: "error", ...problem }],
 });
+
+const missingCredential = noCredential({
+  code: "service/no-credential",
+  summary: "There is no credential for the service",
+  detail: "Every operation of the service takes an Authorization header.",
+  fix: "Set RECONCILE_TOKEN (sent as the dialect's authorization.header says, by default `Bearer …`) or RECONCILE_AUTHORIZATION (the whole value), or name a helper in the dialect: authorization.command: [program, argument]",
+});
+
+const malformed = (variable: string): FoundCredential =>
+  noCredential({
+    code: "service/malformed-credential",
+    summary: `${variable} cannot be sent as a header`,
+    detail: "It holds a line break or another character that is not printable ASCII.",
+    fix: `Set ${variable} to one line of printable ASCII.`,
+  });

@@ -7,7 +7,7 @@
 import { abilitiesOf } from "../core/model/abilities";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { isAssumed, type Operation, rowOf } from "../core/model/operation";
-import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
+import { accepted, isRefusedAs, type Outcome, rejected } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { onlyDefined } from "../core/text/objects";
@@ -195,7 +195,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const record = shown();
     return record !== undefined
       ? accepted({ record, headers: {} })
-      : { status: "rejected", condition: "not_found", message: `the service shows none with the id ${rule_id ?? id}` };
+      : rejected("not_found", `the service shows none with the id ${rule_id ?? id}`);
   }
 
   const versions = (requestOptions: RequestOptions | undefined) =>
@@ -221,7 +221,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
           },
           requestOptions,
         );
-        return outcome.status === "accepted" ? { status: "accepted", value: outcome.value.body } : outcome;
+        return outcome.status === "accepted" ? accepted(outcome.value.body) : outcome;
       },
     });
 

@@ -3,7 +3,7 @@
  * their end where they are to prove something. What a page says is dialect/.
  */
 import type { Operation } from "../core/model/operation";
-import { accepted, type Failure, type Outcome, type Rejection } from "../core/model/outcome";
+import { accepted, type Failure, type Outcome, type Rejection, rejected } from "../core/model/outcome";
 import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
@@ -22,7 +22,7 @@ import {
   type PageRead,
   waysToAskForMore,
 } from "../dialect/whole-list";
-import type { Call, createCaller } from "./caller";
+import type { Call, createCaller, ReadAnswer } from "./caller";
 import type { Sender } from "./calls";
 import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
@@ -172,12 +172,9 @@ export function createListReader({
     requestOptions,
   }: ListRequest<T>): Promise<Outcome<WholeList<T>>> {
     const { operation } = call;
-    const values = new Map<string, T>();
-    const pages: PageRead[] = [];
+    const collected = collectedOf<T>(isCatalogue(operation));
+    const { values, pages } = collected;
     const seen = new Set([JSON.stringify(first)]);
-    let shown = 0;
-    let repeated: string | undefined;
-    let contradicted: string | undefined;
     // Pages can only be read one after the other: what could be read at any time does not go before the next one.
     const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
     const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
@@ -189,49 +186,36 @@ export function createListReader({
         return outcome;
       });
     };
-    const keep = (value: T): void => {
-      const earlier = values.get(value.id);
-      if (earlier !== undefined) repeated ??= value.id;
-      if (earlier !== undefined && !deepEqual(earlier, value)) contradicted ??= value.id;
-      values.set(value.id, value);
-    };
     const whole = (): Outcome<WholeList<T>> => {
       costs().whole(operation, pages);
-      // A catalogue may list a flavor once for each region. Of other resources, two items with one id are a mistake.
-      const list = isCatalogue(operation)
-        ? { pages, distinct: shown, repeated: undefined, contradicted: undefined }
-        : { pages, distinct: values.size, repeated, contradicted };
-      return accepted({ values: [...values.values()], list });
+      return accepted(collected.whole());
     };
     let current = first;
     let answer = ask(first, requestOptions);
     let led: string | undefined;
-    for (;;) {
-      const outcome = await answer;
-      const isBehindAll = isLast(pages.at(-1), values.size);
+    /** The page that was asked for, or how the list ends with this answer. */
+    const pageIn = (outcome: Outcome<ReadAnswer>, isBehindAll: boolean) => {
       if (outcome.status !== "accepted") {
-        if (led !== undefined) return notAPath(operation, led, outcome);
-        return isBehindAll && isRefusedPage(outcome) ? whole() : outcome;
+        if (led !== undefined) return { ended: notAPath(operation, led, outcome) };
+        return { ended: isBehindAll && isRefusedPage(outcome) ? whole() : outcome };
       }
-      const page = read.page(operation, outcome.value.body, outcome.value.paging);
+      const { body, paging } = outcome.value;
+      const page = read.page(operation, body, paging);
       // A list that is left out where there is nothing more.
-      if (page.status !== "accepted") return isBehindAll ? whole() : page;
-      const { items, signs } = page.value;
-      const next = read.nextPage(operation, outcome.value.body, outcome.value.paging);
+      if (page.status !== "accepted") return { ended: isBehindAll ? whole() : page };
+      return { ...page.value, next: read.nextPage(operation, body, paging), ended: undefined };
+    };
+    for (;;) {
+      const isBehindAll = isLast(pages.at(-1), values.size);
+      const page = pageIn(await answer, isBehindAll);
+      if (page.ended !== undefined) return page.ended;
+      const { items, signs, next } = page;
       const pageSeen = { next, marker: read.marker(operation, items.at(-1)), shown: items.length, signs };
-      shown += items.length;
       pages.push({ signs, items: items.length });
-      const leadsTo = () =>
-        nextPage(pageSeen, {
-          origin,
-          basePath,
-          first,
-          current,
-          paging: read.paging(operation),
-          pages: pages.length,
-          items: shown,
-          distinct: values.size,
-        });
+      const leadsTo = () => {
+        const counts = { pages: pages.length, items: collected.shown(), distinct: values.size };
+        return nextPage(pageSeen, { origin, basePath, first, current, paging: read.paging(operation), ...counts });
+      };
       // A next page that the page itself names is requested while this page is read. A number or an offset depends on
       // how many items the page shows.
       const named = next === undefined ? undefined : leadsTo();
@@ -247,7 +231,7 @@ export function createListReader({
         return whole();
       }
       const before = values.size;
-      for (const value of records.value) keep(value);
+      for (const value of records.value) collected.keep(value);
       const to = named ?? leadsTo();
       if ("end" in to) return whole();
       if ("problem" in to) return pagingBroken(operation, to.problem);
@@ -261,6 +245,31 @@ export function createListReader({
   }
 
   return { list, readList };
+}
+
+/** What was read of a list so far. A catalogue may list a flavor once for each region. */
+function collectedOf<T extends { readonly id: string }>(mayRepeat: boolean) {
+  const values = new Map<string, T>();
+  const pages: PageRead[] = [];
+  let repeated: string | undefined;
+  let contradicted: string | undefined;
+  const shown = (): number => pages.reduce((sum, { items }) => sum + items, 0);
+  return {
+    values,
+    pages,
+    shown,
+    keep(value: T): void {
+      const earlier = values.get(value.id);
+      // Of other resources, two items with one id are a mistake.
+      if (earlier !== undefined && !mayRepeat) repeated ??= value.id;
+      if (earlier !== undefined && !mayRepeat && !deepEqual(earlier, value)) contradicted ??= value.id;
+      values.set(value.id, value);
+    },
+    whole: (): WholeList<T> => ({
+      values: [...values.values()],
+      list: { pages, distinct: mayRepeat ? shown() : values.size, repeated, contradicted },
+    }),
+  };
 }
 
 /** Why a list that leads on to another page is not read any further. */
@@ -313,13 +322,11 @@ interface ListRequest<T> {
 function notAPath(operation: PagedOperation, led: string, outcome: Failure): Failure {
   const isNothing = "httpStatus" in outcome && (outcome.httpStatus === 404 || outcome.httpStatus === 405);
   if (!isNothing || !led.startsWith("/") || outcome.status !== "rejected") return outcome;
-  return {
-    ...pagingBroken(
-      operation,
-      `what leads to its next page begins with a slash, and nothing is at that path (${outcome.message})`,
-    ),
-    hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
-  };
+  return pagingBroken(
+    operation,
+    `what leads to its next page begins with a slash, and nothing is at that path (${outcome.message})`,
+    "in the dialect, if it is a token and no path: pagination: { as: token }",
+  );
 }
 
 /** An id under which there are things of different names. */
@@ -333,24 +340,23 @@ function idOfTwo(values: readonly { readonly id: string }[]): string | undefined
   return undefined;
 }
 
-const idsOfRegions = (operation: PagedOperation, id: string): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} shows two things of different names with the id ${id}, each in a region of its own`,
-  hint: "in the dialect, to read one region alone: for_each: [REGION]; run the same command again if one of them was being renamed",
-});
+const idsOfRegions = (operation: PagedOperation, id: string): Rejection =>
+  rejected(
+    "unreadable",
+    `the list of ${operation} shows two things of different names with the id ${id}, each in a region of its own`,
+    "in the dialect, to read one region alone: for_each: [REGION]; run the same command again if one of them was being renamed",
+  );
 
 /** No list of no region is a list of nothing. */
-const noRegions = (operation: PagedOperation): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} is read region by region, and region.list shows no region`,
-  hint: "check that the credential may see regions, or name them in the dialect: for_each: [REGION, …]",
-});
+const noRegions = (operation: PagedOperation): Rejection =>
+  rejected(
+    "unreadable",
+    `the list of ${operation} is read region by region, and region.list shows no region`,
+    "check that the credential may see regions, or name them in the dialect: for_each: [REGION, …]",
+  );
 
-const pagingBroken = (operation: PagedOperation, problem: string): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} cannot be read to its end: ${problem}`,
-  hint: "in the dialect: pagination.next and pagination.param",
-});
+const pagingBroken = (
+  operation: PagedOperation,
+  problem: string,
+  hint = "in the dialect: pagination.next and pagination.param",
+): Rejection => rejected("unreadable", `the list of ${operation} cannot be read to its end: ${problem}`, hint);

@@ -4,7 +4,7 @@
  */
 import type { NewVm } from "../core/model/desired";
 import { vmFields } from "../core/model/fields";
-import type { Rejection } from "../core/model/outcome";
+import { type Rejection, rejected } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import type { RuleInput } from "./client";
 
@@ -51,11 +51,11 @@ export function ruleBody(rule: RuleInput, rules: Dialect["rules"]): RuleBody | R
   };
 }
 
-const rangeRefused = (min: number, max: number): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message: `the ports ${min} to ${max} are a range, and the dialect does not say how this service takes ranges`,
-  hint: 'write rules: { port_range: "{min}-{max}" } in the dialect, or one rule for each port',
-});
+const rangeRefused = (min: number, max: number): Rejection =>
+  rejected(
+    "unsupported",
+    `the ports ${min} to ${max} are a range, and the dialect does not say how this service takes ranges`,
+    'write rules: { port_range: "{min}-{max}" } in the dialect, or one rule for each port',
+  );
 
 export const isRejection = (value: object): value is Rejection => "status" in value && value.status === "rejected";

@@ -292,21 +292,15 @@ function answerFrom(
   spelling: Spelling,
 ): Answer {
   const text = body.toString("utf8");
-  const contentType = single(headers["content-type"]);
-  const retryAfter = single(headers["retry-after"]);
-  const wait = spelling.wait === undefined ? undefined : single(headers[spelling.wait]);
-  const date = single(headers["date"]);
-  const location = single(headers["location"] ?? headers["operation-location"] ?? headers["azure-asyncoperation"]);
-  const paging = pagingHeaders(headers);
   return {
     status,
     text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
-    contentType,
-    retryAfter,
-    wait,
-    date,
-    location,
-    paging,
+    contentType: single(headers["content-type"]),
+    retryAfter: single(headers["retry-after"]),
+    wait: spelling.wait === undefined ? undefined : single(headers[spelling.wait]),
+    date: single(headers["date"]),
+    location: single(headers["location"] ?? headers["operation-location"] ?? headers["azure-asyncoperation"]),
+    paging: pagingHeaders(headers),
   };
 }
 

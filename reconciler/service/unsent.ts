@@ -1,26 +1,26 @@
 /** Refusals of a request that was not sent. */
 import type { Operation } from "../core/model/operation";
-import type { Rejection } from "../core/model/outcome";
+import { type Rejection, rejected } from "../core/model/outcome";
 import type { PagedOperation } from "../dialect/answers";
 import type { Route } from "../dialect/dialect";
 import { fieldsNamed } from "../dialect/requests";
 
-export const unsupported = (operation: Operation | PagedOperation): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message: `this service has no ${operation}: the dialect does not name it`,
-  hint: `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
-});
+export const unsupported = (operation: Operation | PagedOperation): Rejection =>
+  rejected(
+    "unsupported",
+    `this service has no ${operation}: the dialect does not name it`,
+    `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
+  );
 
-export const fieldMissing = (operation: Operation, route: Route): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message: `${operation} was not sent: the record shows nothing at ${fieldsNamed(route).join(" or ")}`,
-  hint: `correct {field:…} in the dialect's operations.${operation}`,
-});
+export const fieldMissing = (operation: Operation, route: Route): Rejection =>
+  rejected(
+    "unsupported",
+    `${operation} was not sent: the record shows nothing at ${fieldsNamed(route).join(" or ")}`,
+    `correct {field:…} in the dialect's operations.${operation}`,
+  );
 
-export const invalidId = (operation: Operation | PagedOperation): Rejection => ({
-  status: "rejected",
-  condition: "invalid_id",
-  message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
-});
+export const invalidId = (operation: Operation | PagedOperation): Rejection =>
+  rejected(
+    "invalid_id",
+    `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
+  );

@@ -7,6 +7,7 @@ import { followLinks, refuseMountedAlone } from "./durable-file";
 import { besideHttp } from "./http";
 import { filePathOf, type OpenOptions, openStateStore, schemeOf } from "./open";
 import { removePostgresState } from "./postgres";
+import { readS3Address } from "./s3";
 import { defaultLease, StoreFailed } from "./store";
 
 export interface PlaceTrial extends StoreTrial {
@@ -75,7 +76,7 @@ function trialOfKind(location: string, name: string, options: Omit<OpenOptions, 
       };
     }
     case "s3": {
-      const [, bucket = "", key = ""] = /^s3:\/\/([^/?#@]+)\/([^?#]+?)\/*$/i.exec(location) ?? [];
+      const { bucketName: bucket, key } = readS3Address(location);
       const beside = `s3://${bucket}/${key}-${name}`;
       return {
         ...at(beside),

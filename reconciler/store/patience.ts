@@ -2,6 +2,7 @@
  * Waits for a lock that somebody else holds, for as long as was asked for, and names the holder when it takes longer.
  * Stops waiting for a store that does not answer once the command was told to stop.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { monotonicMs } from "./lease";
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
@@ -123,18 +124,6 @@ class WaitStopped extends Error {
   }
 }
 
-/** Ends at once when the signal fires. */
-const pauseFor = (ms: number, signal?: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener("abort", end);
-  });
-
 async function tryUntilFree<T>(
   attempt: () => Promise<T>,
   { waitMs, onWait }: Patience,
@@ -153,7 +142,8 @@ async function tryUntilFree<T>(
       };
       throwIfStopped();
       if (tried === 0) onWait(error.holder);
-      await pauseFor(Math.min(pauseMs, leftMs), signal);
+      // It ends at once when the signal fires.
+      await pause(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => undefined);
       throwIfStopped();
       pauseMs = Math.min(pauseMs * 1.5, longestLockPauseMs);
     }

@@ -280,7 +280,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   }
 }
 
-function readS3Address(address: string): { bucketName: string; key: string; location: string } {
+export function readS3Address(address: string): { bucketName: string; key: string; location: string } {
   // Only an ARN has a colon in front of the first slash; what else has one begins with a user and a password.
   const [, bucketName, key] = /^s3:\/\/(arn:[^/?#@]+|[^/?#@:]+)\/([^?#]+?)\/*$/i.exec(address) ?? [];
   if (bucketName === undefined || key === undefined)

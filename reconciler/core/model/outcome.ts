@@ -107,9 +107,16 @@ export const isShut = (failure: Failure): boolean =>
 
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });
 
+export const rejected = (condition: Condition, message: string, hint?: string): Rejection => ({
+  status: "rejected",
+  condition,
+  message,
+  hint,
+});
+
 /** The one of a list that is meant. `otherwise`: what is said where the list lacks it. */
 export function findListed<T>(listed: Outcome<readonly T[]>, isIt: (one: T) => boolean, otherwise: string): Outcome<T> {
   if (listed.status !== "accepted") return listed;
   const found = listed.value.find(isIt);
-  return found === undefined ? { status: "rejected", condition: "not_found", message: otherwise } : accepted(found);
+  return found === undefined ? rejected("not_found", otherwise) : accepted(found);
 }

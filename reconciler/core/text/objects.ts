@@ -79,6 +79,17 @@ export function groupedBy<K extends {}, T>(items: Iterable<T>, keyOf: (item: T) 
 /** The value of a JSON text; `undefined` where it is none. */
 export const parsedJson = (text: string): unknown => ifPossible(() => JSON.parse(text));
 
+/**
+ * The value with others in the place of its parts, however deep they stand: `by` is asked for each part, the outermost
+ * first. What it answers with itself is looked into.
+ */
+export function replacedIn(value: unknown, by: (part: unknown) => unknown): unknown {
+  const other = by(value);
+  if (other !== value || typeof value !== "object" || value === null) return other;
+  if (Array.isArray(value)) return value.map((item) => replacedIn(item, by));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replacedIn(item, by)]));
+}
+
 /** What is in it that is no list and no map, however deep it stands. */
 export const plainValuesIn = (value: unknown): readonly unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value).flatMap(plainValuesIn) : [value];
