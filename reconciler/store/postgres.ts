@@ -61,12 +61,15 @@ function readPostgresUrl(location: string): PostgresTarget {
 /** In the unit that PostgreSQL itself has for it. 0 is no limit there, and leaves ours. */
 function limitIn(given: URLSearchParams, name: string, unitMs: number): number | undefined {
   const text = given.get(name) ?? "0";
-  if (!/^\d{1,6}$/.test(text))
+  if (!/^\d+$/.test(text))
     throw new StoreFailed(
       `--state postgres://…: ${name}=${text} is no number of ${unitMs === 1 ? "milliseconds" : "seconds"}`,
     );
-  return Number(text) * unitMs || undefined;
+  return Math.min(Number(text) * unitMs, longestLimitMs) || undefined;
 }
+
+/** Twelve days: with a longer one, a timer that takes half of another limit as well would end at once. */
+const longestLimitMs = 2 ** 30;
 
 /** A server that hangs, or a network that drops packets, must not hang the run: a lease is a minute. */
 export interface PostgresLimits {

@@ -192,6 +192,14 @@ describe.runIf(postgresMissing === undefined)("PostgreSQL", () => {
       expect(String(limited)).toContain("did not answer within 0.1 seconds");
     });
 
+    it.each([
+      ["an hour", "statement_timeout=3600000"],
+      ["longer than a timer goes", "statement_timeout=9999999999&connect_timeout=9999999999"],
+    ])("waits for %s where the address says so", async (_, limits) => {
+      const store = createPostgresStore(`${server.url}?schema=patient&${limits}`);
+      expect(await store.read()).toEqual({ journal: [] });
+    });
+
     it("a server that is away for some seconds is waited for, and the append is there once", async () => {
       const store = open("restarted");
       const session = await store.lock(holder());
