@@ -135,6 +135,12 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
 
   const isTrueOf = (id: string, answer: SharedAnswer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
 
+  /** The newest answer that will do, where it was not refused. */
+  const newestOf = (key: string, willDo: (answer: SharedAnswer) => boolean): SharedAnswer | undefined => {
+    const { newest, before } = answers.get(key) ?? {};
+    return [newest, before].find((one) => one !== undefined && one.accepted !== false && willDo(one));
+  };
+
   const look = (key: string, call: () => Promise<LookOutcome>, isList: boolean) => {
     let shared = looks.get(key);
     if (shared === undefined) {
@@ -182,10 +188,8 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
   };
 
   /** The newest answer about one resource, if nothing was sent about it since. */
-  const shownAlone = (kind: "Vm" | "Volume", id: string): SharedAnswer | undefined => {
-    const { newest, before } = answers.get(`get${kind} ${id}`) ?? {};
-    return [newest, before].find((one) => one?.accepted === true && isTrueOf(id, one));
-  };
+  const shownAlone = (kind: "Vm" | "Volume", id: string): SharedAnswer | undefined =>
+    newestOf(`get${kind} ${id}`, (one) => one.accepted === true && isTrueOf(id, one));
 
   /** A list without what it is no longer true of; of that, what was shown since. */
   const corrected = (method: string, list: SharedAnswer): Promise<LookOutcome> =>
@@ -252,16 +256,12 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
           const proving = proves(options) ? [{ proves: true }] : [];
           burst?.ask();
           const key = `${method} ${id}${proving.length > 0 ? " that proves" : ""}`;
-          const { newest, before } = answers.get(key) ?? {};
-          const isSure = makesSure(options);
+          const isEnough = (answer: SharedAnswer): boolean => makesSure(options) && isSureOf(answer, id);
           // An image is asked for that was not there a moment ago.
           const isNew = kind === "catalogue" && proving.length > 0;
-          for (const known of isNew ? [] : [newest, before]) {
-            if (known === undefined || known.accepted === false) continue;
-            const isEnough = isSure && known.accepted === true && age(known) <= recentMs && isStillSo(known, id);
-            if (!isEnough && !isGood(known, method, id)) continue;
-            return (isEnough || isCorrected) && id === "" ? corrected(method, known) : known.outcome;
-          }
+          const known = newestOf(key, (answer) => !isNew && (isEnough(answer) || isGood(answer, method, id)));
+          if (known !== undefined)
+            return (isCorrected || isEnough(known)) && id === "" ? corrected(method, known) : known.outcome;
           if (burst === forRefresh) wantedByRecent.add(key);
           const ask = () => look(key, () => call(...(id === "" ? [] : [id]), ...proving), id === "");
           return isAmongOthers(options) && method === "getVolume" && manyLook() ? inList(target, id, ask) : ask();
@@ -270,17 +270,16 @@ export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): S
     });
 
   function vmShownLately(id: string): LiveVm | undefined {
-    const { newest, before } = answers.get(listOfVms) ?? {};
-    const list = [newest, before].find((one) => one?.accepted === true);
+    const list = newestOf(listOfVms, ({ accepted }) => accepted === true);
     if (list === undefined || age(list) > manyMs || !isTrueOf(id, list) || !Array.isArray(list.shown)) return undefined;
     const shown = list.shown.find((vm: unknown): vm is LiveVm => isVm(vm) && vm.id === id);
     return shown?.volumes?.every((disk) => isTrueOf(disk.id, list)) === false ? undefined : shown;
   }
 
   const age = ({ startedAt }: SharedAnswer): number => now() - startedAt;
-  /** One resource: nothing was sent about it. A list: nothing was put anywhere. */
-  const isStillSo = (answer: SharedAnswer, id: string): boolean =>
-    id === "" ? answer.moves === moves : isTrueOf(id, answer);
+  /** Of the last seconds. One resource: nothing was sent about it since. A list: nothing was put anywhere. */
+  const isSureOf = (answer: SharedAnswer, id: string): boolean =>
+    answer.accepted === true && age(answer) <= recentMs && (id === "" ? answer.moves === moves : isTrueOf(id, answer));
   const forRefresh = burstOf(now);
   const forRemoval = burstOf(now);
   const forSure = burstOf(now);
