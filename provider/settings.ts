@@ -1,47 +1,61 @@
 /** A provider's configuration, which is text, as the settings of a connection. */
+import { isObject, keysOf, parsedJson } from "../reconciler/for-provider";
 import type { Settings } from "../reconciler/index";
 
-export const settingNames = [
-  "baseUrl",
-  "dialect",
-  "timing",
-  "token",
-  "authorization",
-  "insecureHttp",
-  "parallelism",
-  "timeScale",
-  "acceptService",
-] as const satisfies readonly (keyof Settings)[];
+/** How each setting is read of its text; throws where it cannot be. */
+const readers = {
+  baseUrl(written: string) {
+    refuseCredentialIn(written);
+    return written;
+  },
+  dialect: (written: string) => (written.trimStart().startsWith("{") ? readMap("dialect", written) : written),
+  timing: (written: string) => readMap("timing", written),
+  token: String,
+  authorization: String,
+  insecureHttp: (written: string) => readFlag("insecureHttp", written),
+  parallelism: (written: string) => readNumber("parallelism", written),
+  timeScale: (written: string) => readNumber("timeScale", written),
+  acceptService: (written: string) => readFlag("acceptService", written),
+} as const satisfies { readonly [K in keyof Settings]: (written: string) => Settings[K] };
 
-export type ProviderSettingName = (typeof settingNames)[number];
+export type ProviderSettingName = keyof typeof readers;
 
-export function readSettings(get: (name: ProviderSettingName) => unknown): Settings {
-  const text = (name: ProviderSettingName): string | undefined => {
+export const settingNames: readonly ProviderSettingName[] = keysOf(readers);
+
+type GetSetting = (name: ProviderSettingName) => unknown;
+
+/** The settings, and what is wrong with those that cannot be read. */
+export function settingsIn(get: GetSetting) {
+  const settings: Partial<Record<ProviderSettingName, unknown>> = {};
+  const problems: { readonly property: ProviderSettingName; readonly reason: string }[] = [];
+  for (const name of settingNames) {
     const value = get(name);
-    return value === undefined || value === null || value === "" ? undefined : String(value);
-  };
-  const number = (name: ProviderSettingName): number | undefined => {
-    const written = text(name);
-    if (written === undefined) return undefined;
-    const value = Number(written);
-    if (!Number.isFinite(value) || value < 0) throw new Error(`${name} must be a number, not ${written}`);
-    return value;
-  };
-  const baseUrl = text("baseUrl");
-  if (baseUrl !== undefined) refuseCredentialIn(baseUrl);
-  const dialect = text("dialect");
-  const timing = text("timing");
-  return {
-    baseUrl,
-    dialect: dialect?.trimStart().startsWith("{") === true ? readMap("dialect", dialect) : dialect,
-    timing: timing === undefined ? undefined : readMap("timing", timing),
-    token: text("token"),
-    authorization: text("authorization"),
-    insecureHttp: text("insecureHttp") === "true",
-    parallelism: number("parallelism"),
-    timeScale: number("timeScale"),
-    acceptService: text("acceptService") === "true",
-  };
+    if (value === undefined || value === null || value === "") continue;
+    try {
+      settings[name] = readers[name](String(value));
+    } catch (error) {
+      problems.push({ property: name, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  // Each reader gives what its setting holds.
+  return { settings: settings as Settings, problems };
+}
+
+export function readSettings(get: GetSetting): Settings {
+  const { settings, problems } = settingsIn(get);
+  if (problems.length > 0) throw new Error(problems.map(({ reason }) => reason).join("\n"));
+  return settings;
+}
+
+function readNumber(name: string, written: string): number {
+  const value = Number(written);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new Error(`${name} must be a number, not ${written}`);
+}
+
+function readFlag(name: string, written: string): boolean {
+  if (written === "true" || written === "false") return written === "true";
+  throw new Error(`${name} must be true or false, not ${written}`);
 }
 
 /** The engine keeps the configuration of a provider in the state, in the clear. */
@@ -54,11 +68,7 @@ export function refuseCredentialIn(baseUrl: string): void {
 }
 
 function readMap(name: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Told below, in the words of the setting.
-  }
+  const value = parsedJson(text);
+  if (isObject(value)) return value;
   throw new Error(`${name} must be a JSON object`);
 }

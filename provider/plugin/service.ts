@@ -35,7 +35,7 @@ import {
 } from "../captured";
 import { otherEnginesOf } from "../processes";
 import { type Hide, hiding, wrapSecret } from "../secrets";
-import { readSettings, settingNames } from "../settings";
+import { readSettings, settingNames, settingsIn } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
@@ -184,16 +184,12 @@ export function createService(log: Log) {
     async checkConfig(request: CheckRequest) {
       const raw = readStruct(request.getNews());
       const response = new messages.CheckResponse();
-      const failures = Object.keys(raw)
+      const unknown = Object.keys(raw)
         .filter((key) => !foreignSettings.includes(key) && !settingNames.some((name) => name === key))
         .map((property) => ({ property, reason: `is no setting; there are ${settingNames.join(", ")}` }));
       const plain = unwrapAll(raw);
-      try {
-        readSettings((name) => (plain[name] === unknownValue ? undefined : plain[name]));
-      } catch (error) {
-        failures.push({ property: "", reason: error instanceof Error ? error.message : String(error) });
-      }
-      checkFailures(response, failures);
+      const { problems } = settingsIn((name) => (plain[name] === unknownValue ? undefined : plain[name]));
+      checkFailures(response, [...unknown, ...problems]);
       for (const name of credentials) if (raw[name] !== undefined) raw[name] = wrapSecret(raw[name]);
       response.setInputs(writeStruct(raw));
       return response;

@@ -226,6 +226,13 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       expect(config.inputs["token"]).toEqual(secret("t0p"));
       const withUser = await provider.checkConfig({ baseUrl: "http://me:hush@127.0.0.1:1" });
       expect(withUser.failures.map(({ reason }) => reason)).toEqual([expect.stringContaining("holds a credential")]);
+      const wrong = { parallelism: "many", timing: "2s", insecureHttp: "yes", acceptService: "TRUE", timeScale: "" };
+      expect((await provider.checkConfig(wrong)).failures).toEqual([
+        { property: "timing", reason: "timing must be a JSON object" },
+        { property: "insecureHttp", reason: "insecureHttp must be true or false, not yes" },
+        { property: "parallelism", reason: "parallelism must be a number, not many" },
+        { property: "acceptService", reason: "acceptService must be true or false, not TRUE" },
+      ]);
       const look = provider.invoke("reconcile-cloud:index:getVm", { name: secret("hush-hush") });
       await expect(look).rejects.toThrow("there is no VM [secret]");
       const here = { baseUrl: "http://127.0.0.1:1" };

@@ -177,7 +177,8 @@ describe("the resources of a program", () => {
 
   it("fail without a stack, which the SDK's server would print beside the message", async () => {
     const vm = dynamicProvider("Vm");
-    await vm.configure?.({ config: { get: () => "no settings", require: () => "" } });
+    const get = (key: string) => (key.endsWith(":timing") ? "no settings" : undefined);
+    await vm.configure?.({ config: { get, require: () => "" } });
     const failed = await vm.diff?.("1", {}, {}).catch((error: unknown) => error);
     expect(failed).toMatchObject({ message: "timing must be a JSON object", stack: "" });
   });
