@@ -281,8 +281,12 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
 }
 
 export function readS3Address(address: string): { bucketName: string; key: string; location: string } {
-  // Only an ARN has a colon in front of the first slash; what else has one begins with a user and a password.
-  const [, bucketName, key] = /^s3:\/\/(arn:[^/?#@]+|[^/?#@:]+)\/([^?#]+?)\/*$/i.exec(address) ?? [];
+  // Only an ARN has a colon in front of the first slash; what else has one begins with a user and a password. That of an
+  // access point has slashes of its own.
+  const [, bucketName, key] =
+    /^s3:\/\/(arn:[^/?#@]+:(?:outpost\/[^/?#@]+\/)?accesspoint\/[^/?#@]+|arn:[^/?#@]+|[^/?#@:]+)\/([^?#]+?)\/*$/i.exec(
+      address,
+    ) ?? [];
   if (bucketName === undefined || key === undefined)
     throw new StoreFailed("--state s3://… is no address: s3://BUCKET/KEY");
   return { bucketName, key, location: `s3://${bucketName}/${key}` };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readState } from "../../reconciler/core/state/text";
-import { createS3Store } from "../../reconciler/store/s3";
+import { createS3Store, readS3Address } from "../../reconciler/store/s3";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
 import { closeHere, listenHere } from "../support/loopback";
 import { startMoodyProxy } from "../support/own-place";
@@ -233,6 +233,20 @@ describe("S3", () => {
       expect(() => createS3Store(address)).toThrow(/s3:\/\/BUCKET\/KEY/);
     },
   );
+
+  const arn = "arn:aws:s3:eu-west-1:123456789012:accesspoint";
+  it.each([
+    ["s3://bucket/one/two/", "bucket", "one/two"],
+    [`s3://${arn}:mine/one/two`, `${arn}:mine`, "one/two"],
+    [`s3://${arn}/mine/one/two`, `${arn}/mine`, "one/two"],
+    [
+      "s3://arn:aws:s3-outposts:r:1:outpost/op-1/accesspoint/mine/one",
+      "arn:aws:s3-outposts:r:1:outpost/op-1/accesspoint/mine",
+      "one",
+    ],
+  ])("%s is a key of a bucket or of an access point", (address, bucketName, key) => {
+    expect(readS3Address(address)).toEqual({ bucketName, key, location: address.replace(/\/$/, "") });
+  });
 
   it("says in words that nobody answers, and never a key", async () => {
     const endpoint = process.env["AWS_ENDPOINT_URL"];
