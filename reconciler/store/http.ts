@@ -493,5 +493,9 @@ function statusRefusal(location: string, status: number): StoreFailed {
       `the state ${location} refuses these credentials (${status}): set RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD; writing may need more rights than reading`,
     );
   if (status === 413) return new StoreFailed(`the state ${location} refuses it for its size (413)`);
+  if (status >= 300 && status < 400)
+    return new StoreFailed(
+      `the state ${location} answers ${status}, which leads to another address, and a credential follows no such lead: give the address at which its server answers itself`,
+    );
   return new StoreFailed(`the state ${location} answers ${status}`);
 }

@@ -341,6 +341,23 @@ describe("the HTTP store", () => {
     }
   });
 
+  it.each([301, 302, 307, 308])("follows no %i with its credential, and says what to give instead", async (status) => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(status, { location: "/elsewhere?token=canary" }).end();
+    });
+    const store = createHttpStore(`${await listenHere(server)}/s`, { environment });
+    const told = new RegExp(`^the state \\S+/s answers ${status}, which leads to another address, .* give the address`);
+    try {
+      await expect(store.read()).rejects.toThrow(told);
+      await expect(store.lock(holder())).rejects.toThrow(told);
+      expect(new Set(asked)).toEqual(new Set(["/s"]));
+    } finally {
+      await closeHere(server);
+    }
+  });
+
   it("says in words that nobody answers", async () => {
     await expect(createHttpStore("http://127.0.0.1:1/s", { environment: {} }).read()).rejects.toThrow(
       "the state http://127.0.0.1:1/s cannot be reached",
