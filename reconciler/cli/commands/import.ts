@@ -300,7 +300,8 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<Finish> {
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
   const kind = kindOf(address);
-  const unseen = whyUnseenOf(kind, sight(seen.live, kind, id), made);
+  const record = changes.flatMap((change) => (change.type === "resource" && change.record) || [])[0];
+  const unseen = whyUnseenOf(kind, sight(seen.live, kind, id), made, record);
   if (unseen !== undefined) output.print(unseen);
   const unprinted = flags.generate === true ? await printYaml(invocation, client, address, id, state, false) : [];
   return {
@@ -316,16 +317,27 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<Finish> {
   };
 }
 
-/** A sentence for a resource that was taken over without having been seen. */
-function whyUnseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>, made: Wish["made"]): string | undefined {
+/** A sentence for a resource that was taken over without having been seen, or without a part of it. */
+function whyUnseenOf(
+  kind: Kind,
+  sighting: Sighting<LiveOf[Kind]>,
+  made: Wish["made"],
+  record?: RecordedResource,
+): string | undefined {
   const says = `the record says what ${made === undefined ? "the file says" : "its create asked for"}`;
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
   if (sighting.seen === "gone" || made !== undefined) return undefined;
   const shown = new Map<string, unknown>(Object.entries(sighting.value));
-  const missing = Object.entries(comparedOf[kind])
-    .filter(([key]) => shown.get(key) === undefined)
-    .map(([, field]) => field);
-  return missing.length === 0 ? undefined : `The service does not show its ${missing.join(", ")}: there ${says}.`;
+  const recorded = new Map<string, unknown>(Object.entries(record ?? {}));
+  const missing = Object.entries(comparedOf[kind]).filter(([key]) => shown.get(key) === undefined);
+  if (missing.length === 0) return undefined;
+  const named = (rows: typeof missing): string => rows.map(([, field]) => field).join(", ");
+  const nowhere = missing.filter(([key]) => recorded.get(key) === undefined);
+  const then =
+    nowhere.length === missing.length
+      ? "the record has nothing of it, and the next plan goes by the file"
+      : `there ${says}${nowhere.length === 0 ? "" : `, and nothing of ${named(nowhere)}`}`;
+  return `The service does not show its ${named(missing)}: ${then}.`;
 }
 
 /** Whether a create of this address was sent and its outcome is open. Its block may have left the file since. */
