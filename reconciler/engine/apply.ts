@@ -195,8 +195,9 @@ function recordedStart(
   { holder: { who, host, command }, commit }: Pick<ApplyInput, "holder" | "commit">,
 ): Omit<RunStart, "number" | "at" | "id"> {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const { leftOut = { resources: [] } } = desired;
   // What a run of a part does not reach is as open as it was.
-  const { targets, excludes } = plan.options;
+  const { targets, excludes, destroy } = plan.options;
   const isWhole = targets === undefined && excludes === undefined;
   const open: Record<Address, string> = isWhole ? {} : { ...runs?.at(-1)?.open };
   // For a run of very many changes, a list of those that were not reached is not worth its room in the state.
@@ -208,7 +209,7 @@ function recordedStart(
   return {
     by: { who, host, command, commit },
     consents: plan.consents.map(({ kind, address }) => (address === undefined ? kind : `${kind} ${address}`)),
-    ...(isWhole ? {} : { part: true }),
+    ...(isWhole && destroy !== true && leftOut.resources.length === 0 ? {} : { part: true }),
     changes: Object.fromEntries(counts),
     open,
   };

@@ -335,6 +335,19 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
   });
 
+  it.each([
+    ["destroyed", ["destroy", "-y", "--allow-data-loss"]],
+    ["undone", ["undo", "last", "-y", "--allow-data-loss", "--allow-empty"]],
+  ])("is not begun anew there either after what a run of a part made was %s", async (_, command) => {
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    write("data: { name: data, size: 5 }, more: { name: more, size: 5 }");
+    const moved = join(folder, "moved.json");
+    expect(await reconcile(["apply", "-y", "--target", "volume.more"], moved)).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(command, moved)).toMatchObject({ exitCode: 0 });
+    const refused = await reconcile(["apply", "-y", "--json"], moved);
+    expect([refused.exitCode, codesOf(refused), volumes()]).toEqual([1, ["state/elsewhere"], ["data"]]);
+  });
+
   it("says what the former state has of what bears the name, and takes it over with a consent alone", async () => {
     const vm = (words = "") =>
       writeFileSync(

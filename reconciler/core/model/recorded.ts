@@ -244,7 +244,7 @@ export interface RunStart {
   readonly by?: RunBy;
   /** What was permitted, such as `data_loss vm.db`. */
   readonly consents?: readonly string[];
-  /** It reached a part of what is declared: --target, --exclude. */
+  /** It was to bring about a part of what is declared (--target, --exclude, an undo), or nothing of it: destroy. */
   readonly part?: true;
   /** How many resources each action changes. */
   readonly changes?: Readonly<Record<string, number>>;
