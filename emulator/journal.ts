@@ -43,7 +43,7 @@ export async function loadFolder(dir: string): Promise<Loaded> {
   for (const n of numbers) {
     if (n < (snapshot?.journal ?? 0)) continue;
     const text = await readFile(join(dir, journalName(n)), "utf8");
-    changes.push(...readLines(text, journalName(n)));
+    for (const change of readLines(text, journalName(n))) changes.push(change);
     // A journal with a line that a kill cut off is never continued. An empty one is, so that runs that write nothing
     // leave one empty file and not one each.
     next = text === "" ? n : n + 1;

@@ -14,7 +14,7 @@ import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import { calendarLeft } from "../core/model/time";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { mustGet } from "../core/text/invariant";
-import { keysOf } from "../core/text/objects";
+import { addAll, keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore } from "../store/store";
@@ -110,7 +110,10 @@ async function lookForCreates(
     const listed = await listOfKind(kind, client, { signal });
     if (signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
-      shown.push(...left.filter(({ isIt }) => listed.value.some(isIt)));
+      addAll(
+        shown,
+        left.filter(({ isIt }) => listed.value.some(isIt)),
+      );
       left = left.filter((one) => !isServed(one) && !shown.includes(one));
       if (left.length === 0) return { status: "seen", shown };
     } else if (listed.status === "rejected" || left.every(isServed)) return { status: "blind", failure: listed };

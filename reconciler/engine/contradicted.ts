@@ -12,9 +12,8 @@ import type { SeenByKind } from "./look";
 
 /** Marks in `seen` what is contradicted. */
 export function doubtContradicted(state: State, seen: SeenByKind): Diagnostic[] {
-  const findings = kinds.flatMap((kind) => doubtOtherLetters(kind, state, seen));
-  findings.push(...doubtHungOn(state, seen), ...doubtNamed(state, seen));
-  return findings;
+  const otherLetters = kinds.flatMap((kind) => doubtOtherLetters(kind, state, seen));
+  return [...otherLetters, ...doubtHungOn(state, seen), ...doubtNamed(state, seen)];
 }
 
 interface Contradiction {

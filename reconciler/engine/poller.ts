@@ -25,7 +25,7 @@ import {
 } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
 import { itemAt } from "../core/text/invariant";
-import { groupedBy } from "../core/text/objects";
+import { groupedBy, leastOf, mostOf } from "../core/text/objects";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -167,15 +167,15 @@ export function createPoller(
     const kind = nextLook();
     const costs = costsOf(kind);
     const dues = [...watchers].map((watcher) => dueAt(watcher, kind));
-    const first = Math.min(...dues);
+    const first = leastOf(dues);
     if (!costsMuch(costs)) return first;
     const until = [...watchers].map((watcher, index) => {
       const wholeMs = usualMs(wholeKind(watcher, costs));
       const usualEnd = watcher.from + notBefore(wholeMs, intervalMs);
       return Math.max(itemAt(dues, index), usualEnd + mayBeLate(wholeMs, intervalMs, costs.patience));
     });
-    const latest = Math.min(...until);
-    return Math.max(...dues.filter((due) => due <= latest));
+    const latest = leastOf(until);
+    return mostOf(dues.filter((due) => due <= latest));
   }
 
   /** Until the first look that somebody who waits is due, or who joins meanwhile. */

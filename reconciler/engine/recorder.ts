@@ -10,6 +10,7 @@ import { type StepChange, writtenChanges } from "../core/plan/record-patch";
 import { applyChange, continued, type FoldedState, headOf, stillQuarantined } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
+import { addAll } from "../core/text/objects";
 import { type StateSession, StoreFailed } from "../store/store";
 
 /** The recorder as a step has it: a step waits while others write, so it can write no record that it has read. */
@@ -63,7 +64,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       writing = done.catch(() => undefined);
       pending = { lines: batch, done };
     }
-    pending.lines.push(...lines);
+    addAll(pending.lines, lines);
     return pending.done;
   }
 

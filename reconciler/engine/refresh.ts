@@ -44,6 +44,7 @@ import {
 } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
+import { addAll } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import { doubtContradicted } from "./contradicted";
 import {
@@ -117,7 +118,7 @@ export async function refresh(
   const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, { signal });
-    findings.push(...doubtContradicted(state, seen));
+    addAll(findings, doubtContradicted(state, seen));
     const own = await witnessesRead(client, state, looksOf(seen), creates, part, { signal });
     const { witnesses } = options;
     const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
@@ -142,9 +143,9 @@ export async function refresh(
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
-  findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), verdict));
+  addAll(findings, importsUnseen(desired, state, seen, new Set(forbidden), verdict));
   const live = liveSeen(seen, verdict, state);
-  findings.push(...addressNotes(wanted.vm, live.of.vm.byId));
+  addAll(findings, addressNotes(wanted.vm, live.of.vm.byId));
   const meant = part === undefined || before !== undefined ? desired : withinPart(desired, part);
   const { of: all } = before === undefined ? live : laidOver(live, before);
   const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);

@@ -2,12 +2,14 @@
  * What of the state shows again: the evidence that this credential is still shown what the state speaks of. Ids are
  * written as `vm:ID`.
  */
+
 import { createOf, valueSeen } from "../core/model/evidence";
 import { isNeverSeen } from "../core/model/facts";
 import { allOfKind, type Kind, kinds, ofKind } from "../core/model/kinds";
 import { isGone } from "../core/model/outcome";
 import { orphanKey, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
+import { addAll } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { LooksOf, SeenByKind } from "./look";
 import type { LookOptions } from "./observe";
@@ -97,11 +99,14 @@ function idsRemembered(state: State, looks: LooksOf, part: Part | undefined, see
   // An open create that the service does not show counts as never sent, and is sent again.
   for (const { address } of state.intents.values())
     if (part === undefined || part.addresses.has(address)) absent.push(`${createOf}${address}`);
-  recorded.push(...dataVolumes.map((id) => `volume:${id}`));
+  addAll(
+    recorded,
+    dataVolumes.map((id) => `volume:${id}`),
+  );
   const present = [...state.orphans.values()].filter(
     ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
   );
-  recorded.push(...present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
+  addAll(recorded, present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
   const left = allOfKind(present, "volume").map(({ id }) => id);
   return { recorded, absent, dataVolumes, left };
 }

@@ -2,6 +2,7 @@
  * The embedded service without a socket and without waiting: one call is one decision, and time passes when everything
  * waits.
  */
+
 import { authenticate } from "../../emulator/access";
 import type { WorldChange } from "../../emulator/entities";
 import { isEntityId } from "../../emulator/fields";
@@ -9,6 +10,7 @@ import { decideOperation } from "../../emulator/operations";
 import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
 import { documentedOperations } from "../core/model/operation";
+import { addAll } from "../core/text/objects";
 import { builtInDialect } from "../dialect/built-in";
 import { inProcessClient, type ServiceForm, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
@@ -62,7 +64,7 @@ export function virtualService(from: VirtualMoment, form: ServiceForm) {
         pageShift: 0,
       });
       applyChanges(world, decision.changes);
-      changed.push(...decision.changes);
+      addAll(changed, decision.changes);
       return decision;
     },
   };
@@ -91,7 +93,7 @@ export function virtualService(from: VirtualMoment, form: ServiceForm) {
       ...elsewhere({ vms: missing("vm", vms), groups: missing("group", groups) }),
     ];
     applyChanges(world, changes);
-    changed.push(...changes);
+    addAll(changed, changes);
   }
   /** Things that were made before, and that no file declares. */
   function elsewhere({ vms, groups }: { readonly vms: string[]; readonly groups: string[] }): WorldChange[] {

@@ -1,4 +1,5 @@
 /** A state in memory: a copy for trying something. No other process sees it, and it ends with this process. */
+import { addAll } from "../core/text/objects";
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, type StoredState } from "./store";
 
 /** `lastEpoch`: the epoch of the copied state's last holder; entries with a lower one are not folded. */
@@ -34,7 +35,7 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
         epoch,
         read,
         assertHeld: () => held(() => undefined),
-        append: (lines) => held(() => journal.push(...lines)),
+        append: (lines) => held(() => addAll(journal, lines)),
         replace: (text) =>
           held(() => {
             snapshot = text;

@@ -43,6 +43,18 @@ describe("the recorder", () => {
     expect(batches.map((lines) => lines.length)).toEqual([1, 2]);
   });
 
+  it("writes together more changes than a call takes arguments", async () => {
+    let written = 0;
+    const recorder = createRecorder(
+      emptyState("l"),
+      sessionThat(async (lines) => {
+        written += lines.length;
+      }),
+    );
+    await recorder.record(Array.from({ length: 130_000 }, (_, id) => orphan(String(id))));
+    expect(written).toBe(130_000);
+  });
+
   it("writes nothing that waits behind a write that failed, and nothing after it", async () => {
     const written: string[] = [];
     let fail: (error: Error) => void = () => undefined;

@@ -13,7 +13,7 @@ import { findSeen, type LiveVm } from "../model/live";
 import { limitOf } from "../model/policy";
 import { isDetach } from "../model/relations";
 import { itemAt } from "../text/invariant";
-import { appendTo } from "../text/objects";
+import { appendTo, mostOf } from "../text/objects";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
 import { isGuestStep, need, type Step, type StepId, type StepOperation } from "./step";
@@ -107,7 +107,7 @@ function rollOne(plan: Indexed, rollout: Rollout, stopped: ReadonlySet<Address>)
   draft.diagnostics.push({
     severity: "note",
     code: "plan/rollout",
-    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.length > mostWaves ? `up to ${sizes.reduce((one, other) => Math.max(one, other))}` : sizes.join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
+    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.length > mostWaves ? `up to ${mostOf(sizes)}` : sizes.join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
     detail: [
       ...shown,
       ...(waves.length > mostWaves ? [`${waves.length - mostWaves} more waves in the order of the members`] : []),

@@ -8,7 +8,7 @@ import type { Address } from "../model/address";
 import { definitionOf, type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
 import { type Catalogue, type Live, type LiveOf, notSeen, type Sighting, withSightings } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
-import { onlyDefined } from "../text/objects";
+import { leastOf, onlyDefined } from "../text/objects";
 
 /** What was seen of the resources that the state knows, and when. */
 export interface Swept {
@@ -120,8 +120,6 @@ function unitsOf(
   }
   return units.sort((a, b) => a.seenAt - b.seenAt);
 }
-
-const leastOf = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
 
 /** How many requests a look at all others takes. */
 export const requestsLeft = (state: State, swept: Swept, sight: Sight, since: number): number =>

@@ -59,6 +59,11 @@ export function addAll<T>(list: T[], items: Iterable<T>): void {
   for (const item of items) list.push(item);
 }
 
+export const leastOf = (numbers: readonly number[]): number =>
+  numbers.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
+
+export const mostOf = (numbers: readonly number[]): number => -leastOf(numbers.map((one) => -one));
+
 /** Adds to the list under a key. */
 export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const list = lists.get(key);

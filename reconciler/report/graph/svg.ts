@@ -4,7 +4,7 @@
  */
 
 import { itemAt, mustGet } from "../../core/text/invariant";
-import { appendTo } from "../../core/text/objects";
+import { addAll, appendTo } from "../../core/text/objects";
 import { displayColumns, wrapText } from "../style";
 import { byComponent, type Graph, type GraphEdge, type GraphNode, tones } from "./graph";
 import { type Layout, layOut, type Point } from "./layout";
@@ -61,7 +61,7 @@ export function graphSvg(graph: Graph): string {
     if (edge.label !== undefined) labels.push(labelAt(edge.label, points, taken));
   });
   for (const box of boxes) lines.push(...boxLines(box, place(mustGet(layout.places, box.id))));
-  lines.push(...labels);
+  addAll(lines, labels);
   if (legend > 0)
     lines.push(
       `<text class="quiet" x="${margin}" y="${height - margin + 6}">dashed: only if the step it comes from fails</text>`,

@@ -6,6 +6,7 @@
 import { type Diagnostic, errorsAmong } from "../../core/model/diagnostic";
 import type { Plan } from "../../core/plan/plan";
 import { itemAt } from "../../core/text/invariant";
+import { addAll } from "../../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../../engine/run-plan";
 import type { Exposure } from "../../kinds/group/exposure/exposure";
 import { costText } from "../cost-text";
@@ -174,7 +175,7 @@ function outcome({ plan, run, diagnostics }: HtmlReport): string {
   if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));
   for (const one of run === undefined ? (plan.owed ?? []) : (run.owed ?? []))
     cards.push(card("change", `owed: ${one.address}`, owedText(one), {}));
-  cards.push(...diagnostics.map(diagnosticCard));
+  addAll(cards, diagnostics.map(diagnosticCard));
   const orphans = (run?.orphans ?? []).map((orphan) => `<li>${escapeHtml(orphanText(orphan))}</li>`);
   if (orphans.length > 0)
     cards.push(
