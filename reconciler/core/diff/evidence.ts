@@ -102,9 +102,9 @@ export function otherByNow(
   for (const [key, { field, effect, verb }] of Object.entries<FieldRow>(fieldsOf[seen.kind])) {
     const [shown, known] = [fieldsIn(seen)[key], fieldsIn(recorded)[key]];
     if (effect === "replace" || (wasGone && key === "name"))
-      compare(found, field, shown, known, !isOther(key, shown, known));
+      compareField(found, field, shown, known, !isOther(key, shown, known));
     else if (verb === "grow" && typeof shown === "number" && typeof known === "number")
-      compare(found, field, gb(shown), gb(known), shown >= known);
+      compareField(found, field, gb(shown), gb(known), shown >= known);
   }
   const [differs] = found.differs;
   return differs === undefined
@@ -129,7 +129,7 @@ type SentOf<K extends Kind> = Extract<SentCreate, { readonly kind: K }>;
 
 type Gathered = { readonly [K in keyof Evidence]: string[] };
 
-function compare({ agrees, differs }: Gathered, field: string, shown: unknown, wanted: unknown, isSame?: boolean) {
+function compareField({ agrees, differs }: Gathered, field: string, shown: unknown, wanted: unknown, isSame?: boolean) {
   if (shown === undefined || wanted === undefined || isSame === undefined) return;
   if (isSame) agrees.push(field);
   else differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
@@ -154,23 +154,23 @@ function compareRows(sent: object, live: LiveOf[Kind], found: Gathered): void {
   for (const [key, { field, sentAs }] of Object.entries<FieldRow>(fieldsOf[live.kind])) {
     if (sentAs === undefined || key === "name") continue;
     const [shown, wanted] = [fieldsIn(live)[key], fieldsIn(sent)[key]];
-    compare(found, field, shown, wanted, shown === wanted);
+    compareField(found, field, shown, wanted, shown === wanted);
   }
 }
 
 function compareSentVm(sent: SentOf<"vm">, live: LiveVm, found: Gathered, lookup: NameIndexes): void {
-  compare(found, "flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
+  compareField(found, "flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
   const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
-  compare(found, "image", live.image, image, sameEntry(live.image, image, lookup.images));
+  compareField(found, "image", live.image, image, sameEntry(live.image, image, lookup.images));
   const { owner } = live;
   const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
-  compare(found, "owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner) : undefined);
+  compareField(found, "owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner) : undefined);
   const size = dataVolumeSize(live, lookup);
-  compare(found, "data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
+  compareField(found, "data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
 }
 
 function compareVolume(sent: SentOf<"volume">, live: LiveVolume, found: Gathered): void {
-  compare(found, "size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
+  compareField(found, "size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
   // A volume hangs on nothing when it is created. It is attached after its id is written down.
   if (typeof live.attachedTo === "string") found.differs.push(`it is attached to ${live.attachedTo}`);
 }
@@ -180,7 +180,7 @@ function compareGroup(sent: SentOf<"group">, live: LiveGroup, evidence: Gathered
   // When the create sent no description, the service may have written one, or somebody else did: a description then
   // proves nothing.
   if (sent.description !== undefined)
-    compare(evidence, "description", shown ?? live.description, wanted, shown === wanted);
+    compareField(evidence, "description", shown ?? live.description, wanted, shown === wanted);
   else if (live.description === "") evidence.agrees.push("description");
   compareRules(live, sent.rules, evidence);
 }

@@ -14,7 +14,7 @@ export interface Vanished extends Pick<Gone, "because" | "doubt" | "accepted"> {
   readonly id: string;
 }
 
-const placeOf = ({ address, desired }: Pair) => ({ address, source: desired?.source });
+const placeOfPair = ({ address, desired }: Pair) => ({ address, source: desired?.source });
 
 /** The noun of a pair in a sentence. */
 const nounOfPair = ({ kind }: Pick<Pair, "kind">): string => kindRows[kind].fullNoun;
@@ -44,7 +44,7 @@ export const nameTaken = (
           ? `imports: [ { to: ${quoted(pair.address)}, id: ${JSON.stringify(found.id)} } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
           : [takeOver(pair.address, found.id, "to take it over"), toAsk("another name")],
   ),
-  ...placeOf(pair),
+  ...placeOfPair(pair),
 });
 
 /**
@@ -87,7 +87,7 @@ export const severalNamed = (
       'adopt: "<id>" says which one it is',
     ),
   ]),
-  ...placeOf(pair),
+  ...placeOfPair(pair),
 });
 
 const importRefused = (
@@ -138,7 +138,7 @@ export const goneNote = (pair: Pair, vanished: Vanished, then: string): Diagnost
       : `${pair.address}: ${nounOfPair(pair)} ${vanished.id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
   detail: `The evidence: ${vanished.because}, and ${evidenceText(pair, vanished)}.${pair.recorded === undefined ? "" : " It is kept among the orphans as missing, and is taken back should it show again."}`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
-  ...placeOf(pair),
+  ...placeOfPair(pair),
 });
 
 /**
@@ -154,7 +154,7 @@ export const unsaidState = (
   summary: `${pair.address}: ${nounOfPair(pair)} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
   detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
   fix: unsaidFix(pair.kind, status),
-  ...placeOf(pair),
+  ...placeOfPair(pair),
 });
 
 const atRestOf = (kind: Kind): string => definitionOf(kind).atRest ?? "there";
@@ -186,6 +186,6 @@ export function unsettledIntent(pair: Pair, intent: Intent, evidence?: string): 
     summary: `outcome unknown: the create of ${nounOfPair(pair)} ${intent.name} (${pair.address}) was sent at ${intent.sentAt} and ${became}`,
     detail: `${evidence ?? why}, and repeating it could make a second one. Look for a ${nounOfPair(pair)} named ${intent.name} in the service's console.`,
     ...told(outcomeUnknownFix(recordedAt(pair))),
-    ...placeOf(pair),
+    ...placeOfPair(pair),
   };
 }

@@ -78,7 +78,7 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
 const ownFacts: { readonly [K in Kind]?: KindFacts<K> } = { vm: vmFacts, volume: volumeFacts, group: groupFacts };
 // Each kind has its own facts or those that follow from its rows, and is asked of resources of that kind alone.
 const facts = perKind((kind): KindFacts<Kind> => ownFacts[kind] ?? usualFacts(kind));
-const factsOf = ({ kind }: { readonly kind: Kind }): KindFacts<Kind> => facts[kind];
+const factsOfKind = ({ kind }: { readonly kind: Kind }): KindFacts<Kind> => facts[kind];
 
 export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[kind].memory();
 
@@ -86,37 +86,38 @@ export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[k
 export const isNeverSeen = ({ unseen = [] }: RecordedResource): boolean =>
   unseen.some(({ field }) => field === "existence");
 
-export const referencesIn = (desired: DesiredResource): readonly Reference[] => factsOf(desired).references(desired);
+export const referencesIn = (desired: DesiredResource): readonly Reference[] =>
+  factsOfKind(desired).references(desired);
 
 export const withReferences = (
   desired: DesiredResource,
   named: (reference: Reference, of: Kind) => Reference,
-): DesiredResource => factsOf(desired).renamed(desired, named);
+): DesiredResource => factsOfKind(desired).renamed(desired, named);
 
 /** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
 export const computedOfResource = (desired: DesiredResource): readonly Computed[] =>
   readingFieldsOf[desired.kind].flatMap((field) => computedWithin(fieldsIn(desired)[field]));
 
-export const idsNamedBy = (recorded: RecordedResource): readonly string[] => factsOf(recorded).names(recorded);
+export const idsNamedBy = (recorded: RecordedResource): readonly string[] => factsOfKind(recorded).names(recorded);
 
-export const idsKeptBy = (recorded: RecordedResource): readonly string[] => factsOf(recorded).keeps(recorded);
+export const idsKeptBy = (recorded: RecordedResource): readonly string[] => factsOfKind(recorded).keeps(recorded);
 
 export const leftWhenForgotten = (recorded: RecordedResource): readonly Orphan[] =>
-  factsOf(recorded).leaves?.(recorded) ?? [];
+  factsOfKind(recorded).leaves?.(recorded) ?? [];
 
-export const recordAsDesired = (recorded: RecordedResource): DesiredResource => factsOf(recorded).wish(recorded);
+export const recordAsDesired = (recorded: RecordedResource): DesiredResource => factsOfKind(recorded).wish(recorded);
 
 export const recordAsDeclared = (recorded: RecordedResource): DesiredResource =>
-  recordAsDesired(factsOf(recorded).declared?.(recorded) ?? recorded);
+  recordAsDesired(factsOfKind(recorded).declared?.(recorded) ?? recorded);
 
 export const behavingAsDeclared = (desired: DesiredResource, now: DesiredResource | undefined): DesiredResource =>
-  factsOf(desired).behaving(desired, ofKind(now, desired.kind));
+  factsOfKind(desired).behaving(desired, ofKind(now, desired.kind));
 
 /**
  * The record, protected as well as its block: what protects counts before an apply has recorded it. What permits more
  * counts after that.
  */
 export function guardedAsDeclared(recorded: RecordedResource, now: DesiredResource): RecordedResource {
-  const own = recorded.kind === now.kind ? (factsOf(recorded).guarded?.(recorded, now) ?? recorded) : recorded;
+  const own = recorded.kind === now.kind ? (factsOfKind(recorded).guarded?.(recorded, now) ?? recorded) : recorded;
   return { ...own, preventDestroy: own.preventDestroy || now.lifecycle.preventDestroy };
 }

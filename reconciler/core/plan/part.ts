@@ -43,7 +43,7 @@ export function partTargeted(desired: Desired, state: State, options: PlanOption
 export function partChanged(fromState: Plan, desired: Desired, before: State, now: Instant, memory?: LookMemory): Part {
   const { options } = fromState;
   const { pairs, state } = pairResources(whatIsMeant(desired, options), before);
-  const start = touchedBy(fromState, [...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
+  const start = touchedByPlan(fromState, [...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);
   if (memory !== undefined)
     for (const address of [...memory.again, ...oldest(before, Math.ceil(before.resources.size * memory.share))])
       start.add(address);
@@ -58,13 +58,13 @@ export function partChanged(fromState: Plan, desired: Desired, before: State, no
  */
 export function partUnswept(fromSwept: Plan, desired: Desired, before: State, swept: Swept): Part {
   const { pairs, state } = pairResources(whatIsMeant(desired, fromSwept.options), before);
-  const start = touchedBy(fromSwept, [...state.intents.keys(), ...unswept(before, swept)]);
+  const start = touchedByPlan(fromSwept, [...state.intents.keys(), ...unswept(before, swept)]);
   const { outputs: _, reachability: __, ...rest } = desired;
   return partAround(start, pairs, state, rest);
 }
 
 /** What a plan touches or cannot do, beside others. */
-const touchedBy = ({ changes, steps, diagnostics }: Plan, others: readonly Address[]): Set<Address> =>
+const touchedByPlan = ({ changes, steps, diagnostics }: Plan, others: readonly Address[]): Set<Address> =>
   new Set([
     ...others,
     ...[...changes, ...steps].map(({ address }) => address),

@@ -219,7 +219,7 @@ function withoutCutGroups(
 
 const unless = (isReadable: boolean, problem: string): string | undefined => (isReadable ? undefined : problem);
 
-const problems: Readonly<Record<StateChange["type"], (change: Fields) => string | undefined>> = {
+const changeProblems: Readonly<Record<StateChange["type"], (change: Fields) => string | undefined>> = {
   resource: ({ address, record }) => (record === null ? undefined : recordProblem(String(address), record)),
   intent: ({ address, intent }) => (intent === null ? undefined : intentProblem(String(address), intent)),
   orphan: ({ orphan }) => (orphan === null ? undefined : orphanProblem(orphan)),
@@ -234,7 +234,7 @@ const problems: Readonly<Record<StateChange["type"], (change: Fields) => string 
 };
 
 const changeProblem = (change: Fields): string | undefined =>
-  isOneOf(change.type, keysOf(problems)) ? problems[change.type](change) : ofLaterVersion;
+  isOneOf(change.type, keysOf(changeProblems)) ? changeProblems[change.type](change) : ofLaterVersion;
 
 /** The checksum of the line is right, so it is no damage. */
 const ofLaterVersion = "is of a kind that this version does not know";
