@@ -18,7 +18,7 @@ import {
   type Props,
   unknownValue,
 } from "./handler";
-import { noteSaid, withSuccessors } from "./made-here";
+import { noteSaid, saidOf, withSuccessors } from "./made-here";
 import { plain, type Remembered } from "./one-run";
 import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
@@ -52,7 +52,13 @@ export interface FieldResource<I>
     replaces: readonly string[],
     wanted: Props,
   ): Promise<Omit<Difference, "changes" | "replaces">>;
-  preview(context: HandlerContext, service: HandlerService, inputs: Props): Promise<readonly string[]>;
+  /** `mayBeItself`: whether what has this id may be the former version of what is made, which is being replaced. */
+  preview(
+    context: HandlerContext,
+    service: HandlerService,
+    inputs: Props,
+    mayBeItself: (id: string) => boolean,
+  ): Promise<readonly string[]>;
   create(context: HandlerContext, service: HandlerService, inputs: Props): Promise<Kept>;
   /** Without `before` it is looked up by its id alone. `known`: what is remembered of it from then on. */
   read(of: OfField<I>, before: Props | undefined, known: Remembered): Promise<Found | undefined>;
@@ -139,10 +145,14 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       return { changes, replaces, ...(await field.diff(of, before, changes, replaces, inputs)) };
     },
 
-    async preview(context, inputs) {
+    async preview(context, inputs, former) {
       refuseAbsent(inputs);
       if (Object.values(inputs).some((value) => typeof value === "string" && isPending(value))) return [];
-      return field.preview(context, await context.service(), inputs);
+      const service = await context.service();
+      // A former version whose difference was asked for has shown its id with that.
+      const mayBeItself = (id: string): boolean =>
+        former === "unasked" || (former !== undefined && saidOf(service, thing(id)) !== undefined);
+      return field.preview(context, service, inputs, mayBeItself);
     },
 
     async create(context, inputs) {

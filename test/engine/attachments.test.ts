@@ -75,6 +75,9 @@ const detached = ["volume.detach 200"];
 const takesOver = expect.stringMatching(
   /^volume #8 is attached to #5 already: nothing is attached, and it is managed here from now on/,
 );
+const goesFirst = expect.stringMatching(
+  /^volume #8 is attached to #5 already: where that is this attachment, which is being replaced, it is taken off first and attached again/,
+);
 const noFlush = expect.stringMatching(
   /^refused: volume #8 has to be detached, and nothing confirms that it is flushed/,
 );
@@ -195,6 +198,31 @@ const previews: Readonly<Record<string, Row>> = {
       return () => at.process.preview("VolumeAttachment", "att", at.ids);
     },
     answer: [takesOver],
+  },
+  "it hangs there already, and Pulumi is told to replace it": {
+    asks: async (at) => {
+      await at.attach(confirmed);
+      return () => at.process.preview("VolumeAttachment", "att", { ...at.ids, ...confirmed }, "unasked");
+    },
+    answer: [goesFirst],
+  },
+  "it hangs there already, and is replaced with its VM": {
+    asks: async (at) => {
+      await at.process.diff(await at.attach(confirmed), { ...at.ids, ...confirmed, vmId: unknownValue });
+      return () => at.process.preview("VolumeAttachment", "att", { ...at.ids, ...confirmed }, "told");
+    },
+    answer: [goesFirst],
+  },
+  "it hangs by hand where this attachment, which is elsewhere, is to have it": {
+    asks: async (at) => {
+      const kept = await at.attach(confirmed);
+      const vmId = second(at).id;
+      await offByHand(at);
+      await byHand(at, vmId);
+      await at.process.diff(kept, { ...at.ids, ...confirmed, vmId });
+      return () => at.process.preview("VolumeAttachment", "att", { ...at.ids, ...confirmed, vmId }, "told");
+    },
+    answer: [expect.stringMatching(/^volume #8 is attached to #9 already: nothing is attached/)],
   },
   "it hangs on another VM": {
     asks: async (at) => {

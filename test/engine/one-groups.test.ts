@@ -369,7 +369,17 @@ const rules: Readonly<Record<string, ToldRow>> = {
       await addElsewhere(program, id, 22);
       return () => preview("SecurityGroupRule", "ssh", ssh(id));
     },
-    answer: [expect.stringMatching(/is managed here/)],
+    answer: [expect.stringMatching(/already: nothing is added, and it is managed here/)],
+  },
+  "previewed, and Pulumi is told to replace it": {
+    given: full,
+    asks: async (program, { create, preview }) => {
+      const { id } = await create("SecurityGroup", "front", shared);
+      await create("SecurityGroupRule", "ssh", ssh(id));
+      await program.clock.sleep(120_000);
+      return () => preview("SecurityGroupRule", "ssh", ssh(id), "unasked");
+    },
+    answer: [expect.stringMatching(/already: where that is this rule, which is being replaced and goes first/)],
   },
   "previewed for a group that is not known yet": {
     given: full,

@@ -1,5 +1,5 @@
 /** One process that serves a program: what Pulumi's engine asks of it, for resources as the program's state keeps them. */
-import type { Difference, Found, HandlerContext, Props } from "../../reconciler/one/handler";
+import type { Difference, Former, Found, HandlerContext, Props } from "../../reconciler/one/handler";
 import { findForEngine, type HandlerType, handlers } from "../../reconciler/one/table";
 
 export interface KeptOne {
@@ -10,7 +10,7 @@ export interface KeptOne {
 }
 
 export interface ProgramProcess {
-  preview(type: HandlerType, name: string, inputs: Props, former?: "there" | "told"): Promise<readonly string[]>;
+  preview(type: HandlerType, name: string, inputs: Props, former?: Former): Promise<readonly string[]>;
   create(type: HandlerType, name: string, inputs: Props): Promise<KeptOne>;
   diff(kept: KeptOne, inputs: Props): Promise<Difference>;
   update(kept: KeptOne, inputs: Props): Promise<KeptOne>;

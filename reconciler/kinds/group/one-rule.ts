@@ -175,6 +175,9 @@ interface RuleIds {
 const ruleTakenOver = (groupId: string): string =>
   `the rule is in group ${groupId} already: nothing is added, and it is managed here from now on. Where another resource of this program goes that named the same rule, the two are one rule, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
+const ruleReplaced = (groupId: string): string =>
+  `the rule is in group ${groupId} already: where that is this rule, which is being replaced and goes first (with its group, or by the option deleteBeforeReplace), it is removed and added again; otherwise it stays as it is, and is managed here from now on`;
+
 const inputsIn = (before: Props): Props =>
   Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
 
@@ -276,7 +279,7 @@ const ruleField: FieldResource<RuleIds> = {
     };
   },
 
-  async preview(context, service, props) {
+  async preview(context, service, props, mayBeItself) {
     const groupId = props["securityGroupId"];
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
     await refuseUnknownIds(service, namedIn(props));
@@ -285,6 +288,7 @@ const ruleField: FieldResource<RuleIds> = {
     const key = ruleKey(ruleOf(props));
     const live = sighting.seen === "yes" ? findRule(sighting.value, key) : undefined;
     if (live === undefined) return [];
+    if (mayBeItself(`${groupId}/${live.id}`)) return [ruleReplaced(groupId)];
     const isOthers = isClaimed(service, fieldThing(ruleField, `${groupId}/${live.id}`));
     return [isOthers ? ruleTakenOver(groupId) : (goesFirst(service, groupId, key) ?? ruleTakenOver(groupId))];
   },

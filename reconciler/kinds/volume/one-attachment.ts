@@ -251,6 +251,9 @@ const flushMissing = ({ volumeId }: AttachmentIds): HandlerFailure =>
 const attachmentTakenOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
+const attachmentReplaced = ({ vmId, volumeId }: AttachmentIds): string =>
+  `volume ${volumeId} is attached to ${vmId} already: where that is this attachment, which is being replaced, it is taken off first and attached again (by the option deleteBeforeReplace, which the classes of reconcile-cloud/pulumi give by themselves); otherwise it stays as it is, and is managed here from now on`;
+
 /** What is said of its flush is said of this VM's guest: it is not taken off another VM, nor is its volume to grow there. */
 function refuseOtherHost(live: Live, { vmId, volumeId }: AttachmentIds): void {
   const host = hostIn(live, volumeId);
@@ -311,13 +314,13 @@ const attachment: FieldResource<AttachmentIds> = {
     return { deleteBeforeReplace, warnings: [...(isOn ? [] : [again]), ...(hasStopped(context) ? [starts] : [])] };
   },
 
-  async preview(context, service, props) {
+  async preview(context, service, props, mayBeItself) {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = attachmentIds(props);
     await refuseUnknownIds(service, namedIn(ids));
     const planned = await plan(context, service, ids, wishOf({}), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
-    if (host === ids.vmId) return [attachmentTakenOver(ids)];
+    if (host === ids.vmId) return [mayBeItself(idOf(props)) ? attachmentReplaced(ids) : attachmentTakenOver(ids)];
     // The attachment that has it there is this one, which is replaced: it is taken off first.
     const moved = saidOf(service, fieldThing(attachment, `${host}/${ids.volumeId}`));
     return typeof host === "string" && (moved === undefined || idOf(moved) !== idOf(props))
