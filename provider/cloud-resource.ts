@@ -9,10 +9,10 @@ import {
   dynamicToken,
   namesAreUnique,
   type ProgramNote,
+  packageName,
   pluginToken,
   programKey,
 } from "./captured";
-import { Provider } from "./provider-resources";
 
 /** The names of a resource's properties: what a program may give, and what the service adds. */
 export interface PropertyNames {
@@ -105,11 +105,13 @@ function withDynamic(type: string, aliases: pulumi.ResourceOptions["aliases"] = 
   return [...aliases, ...both, former];
 }
 
-function isByPlugin(opts: pulumi.CustomResourceOptions, type: string): boolean {
-  if (opts.provider !== undefined) return opts.provider instanceof Provider;
-  // A component hands its providers down; what it hands down under the plugin's name is a Provider of this package.
-  const parent = opts.parent as { getProvider?: (token: string) => unknown } | undefined;
-  return parent?.getProvider?.(pluginToken(type)) instanceof Provider;
+/** A provider is known by its package: another copy of this one, or a generated SDK, has a class of its own. */
+function isByPlugin({ provider, parent }: pulumi.CustomResourceOptions, type: string): boolean {
+  const given = provider as { getPackage?: () => string } | undefined;
+  if (given !== undefined) return given.getPackage?.() === packageName;
+  // A component hands its providers down, by the package that they are of.
+  const component = parent as { getProvider?: (token: string) => unknown } | undefined;
+  return component?.getProvider?.(pluginToken(type)) !== undefined;
 }
 
 function noteOf(token: string, name: string, props: pulumi.Inputs, { parent }: pulumi.CustomResourceOptions) {

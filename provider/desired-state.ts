@@ -7,7 +7,6 @@ import { detaches, type FileSettings, partsOfFiles } from "./components/desired-
 import type { Parts } from "./components/parts";
 import { assertInputs, desiredState } from "./components/table";
 import { SecurityGroup, SecurityGroupRule, Vm, Volume, VolumeAttachment } from "./generated/resources";
-import { Provider } from "./provider-resources";
 
 export interface DesiredStateArgs extends FileSettings {
   /** The files. Several are one desired state. */
@@ -57,7 +56,7 @@ export class DesiredState extends pulumi.ComponentResource {
   }
 
   private isByPlugin(): boolean {
-    return this.getProvider(pluginToken("Vm")) instanceof Provider;
+    return this.getProvider(pluginToken("Vm")) !== undefined;
   }
 
   /**

@@ -79,7 +79,12 @@ describe("the resources of a program", () => {
     await value(new cloud.Volume("by-plugin", { size: 5 }, { provider }).urn);
     const parent = new pulumi.ComponentResource("test:index:Parent", "parent", {}, { providers: [provider] });
     await value(new cloud.Volume("by-parent", { size: 5 }, { parent }).urn);
-    for (const name of ["by-plugin", "by-parent"]) {
+    // Of a generated SDK, or of another copy of this package.
+    const generated = new (class extends pulumi.ProviderResource {})("reconcile-cloud", "generated");
+    await value(new cloud.Volume("by-generated", { size: 5 }, { provider: generated }).urn);
+    const its = new pulumi.ComponentResource("test:index:Parent", "its", {}, { providers: [generated] });
+    await value(new cloud.Volume("by-its-parent", { size: 5 }, { parent: its }).urn);
+    for (const name of ["by-plugin", "by-parent", "by-generated", "by-its-parent"]) {
       expect(registered(name).type).toBe("reconcile-cloud:index:Volume");
       expect(registered(name).inputs).not.toHaveProperty("__provider");
     }
