@@ -4,6 +4,7 @@
  * kind says.
  */
 import type { Kind } from "../core/model/kinds";
+import { goesUnasked } from "./former";
 import { assertSameService, keptAlive } from "./guards";
 import {
   type Difference,
@@ -151,7 +152,7 @@ export function createFieldHandler<I>(field: FieldResource<I>): Handler {
       const service = await context.service();
       // A former version whose difference was asked for has shown its id with that.
       const mayBeItself = (id: string): boolean =>
-        former === "unasked" || (former !== undefined && saidOf(service, thing(id)) !== undefined);
+        goesUnasked(context, former) || (former !== undefined && saidOf(service, thing(id)) !== undefined);
       return field.preview(context, service, inputs, mayBeItself);
     },
 

@@ -6,7 +6,7 @@
 import type { Kind } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, shownOf } from "../core/model/live";
-import type { HandlerService } from "./handler";
+import type { Former, HandlerContext, HandlerService } from "./handler";
 import { isClaimed, thingOf } from "./ownership";
 
 const waitMs = 1000;
@@ -32,6 +32,10 @@ export async function mayBeFormerVersion(
   while (!isClaimed(service, thing) && clock.now() < until && !signal.aborted) await clock.sleep(lookEveryMs, signal);
   return !isClaimed(service, thing);
 }
+
+/** Whether a former version goes that this process was asked for no difference of: the engine or its command line says so. */
+export const goesUnasked = ({ isInState }: Pick<HandlerContext, "isInState">, former: Former | undefined): boolean =>
+  former === "unasked" || (former === undefined && isInState === true);
 
 interface Named {
   readonly id: string;

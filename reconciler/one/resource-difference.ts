@@ -8,7 +8,7 @@ import type { Loss } from "../core/model/loss";
 import { createdBefore, foreignBefore } from "./created-before";
 import { difference, isOtherwiseNow, withPlanned } from "./differences";
 import { fieldThing } from "./field-of";
-import { mayBeFormerVersion, warningOfReplacement } from "./former";
+import { goesUnasked, mayBeFormerVersion, warningOfReplacement } from "./former";
 import { adoptsAnother, adoptsTooMuch, notedOpen, nothingRemembered, refuseLosses, replacesAdopted } from "./guards";
 import {
   type Difference,
@@ -192,7 +192,7 @@ export async function previewOf<K extends Kind>(
   if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
   if (isAdopted || earlier?.record !== undefined) refuseLosses(planned, adoptsTooMuch);
   const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
-  const isOwn = former === "there" || (former === "unasked" && inItsWay.length === 0);
+  const isOwn = former === "there" || (goesUnasked(context, former) && inItsWay.length === 0);
   if (isOwn && loss !== undefined) return [loss, ...warningsOf(planned)];
   return [
     ...(former === undefined || former === "unasked"

@@ -199,10 +199,18 @@ const previews: Readonly<Record<string, Row>> = {
     },
     answer: [takesOver],
   },
-  "it hangs there already, and Pulumi is told to replace it": {
+  "it hangs there already, and its former version is the state's": {
     asks: async (at) => {
       await at.attach(confirmed);
       return () => at.process.preview("VolumeAttachment", "att", { ...at.ids, ...confirmed }, "unasked");
+    },
+    answer: [goesFirst],
+  },
+  "it hangs there already, and the command line tells to replace it": {
+    asks: async (at) => {
+      await at.attach(confirmed);
+      const { preview } = at.program.startProcess({ isInState: true });
+      return () => preview("VolumeAttachment", "att", { ...at.ids, ...confirmed });
     },
     answer: [goesFirst],
   },

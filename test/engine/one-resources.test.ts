@@ -354,6 +354,15 @@ const former: Readonly<Record<string, Row>> = {
       ),
     ],
   },
+  "nobody can see its name, and the command line tells to replace it: what is lost with it": {
+    asks: async (program) => {
+      await program.startProcess().create("Volume", "data", data);
+      await program.clock.sleep(120_000);
+      const { preview } = program.startProcess({ isInState: true });
+      return () => preview("Volume", "data", { ...data, adopt: "none" });
+    },
+    answer: ["volume data is replaced by an empty one, and the one that is there is deleted with everything on it"],
+  },
   "the engine says that a former version is there: what is lost with it": {
     asks: async (program) => {
       await program.startProcess().create("Vm", "other", vm);
