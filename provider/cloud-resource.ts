@@ -48,7 +48,9 @@ export abstract class CloudResource extends pulumi.CustomResource {
       if (names.inputs.includes("name")) props["name"] ??= name;
     }
     // A look-up has nothing to move, and the SDK cannot work out an alias for it.
-    const aliases = byPlugin && !isLookup ? withDynamic(type, opts.aliases) : opts.aliases;
+    const aliases = isLookup
+      ? opts.aliases
+      : withFormer(byPlugin ? dynamicToken(type) : pluginToken(type), opts.aliases);
     const ownOptions = {
       // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
       // of the two goes first. With `adopt`, what is to be taken over must still exist then. What is retained keeps its
@@ -94,11 +96,11 @@ export function unsetUntilGiven(resource: { readonly prototype: object }, { inpu
 }
 
 /**
- * The former token: a stack can move from dynamic resources to the plugin without touching the cloud. Pulumi combines no
- * two aliases, so a resource that gets a new name, or parent, at the same time needs one of both.
+ * The other token: a stack can move from dynamic resources to the plugin, and back, without touching the cloud. Pulumi
+ * combines no two aliases, so a resource that gets a new name, or parent, at the same time needs one of both.
  */
-function withDynamic(type: string, aliases: pulumi.ResourceOptions["aliases"] = []) {
-  const former = { type: dynamicToken(type) };
+function withFormer(type: string, aliases: pulumi.ResourceOptions["aliases"] = []) {
+  const former = { type };
   const both = aliases.flatMap((one) =>
     typeof one === "string" || pulumi.Output.isInstance(one) || one instanceof Promise ? [] : [{ ...former, ...one }],
   );

@@ -108,7 +108,9 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       for (const warning of warnings) context(raw, hide).log("warning", warning);
       const urn = programNote(raw)?.of;
       if (urn !== undefined) known.set(urn, replaces.length > 0 ? "told" : "there");
-      return { changes: changes.length > 0, replaces: [...replaces], deleteBeforeReplace };
+      // The plugin's state lacks what a read and a delete are served by: an update writes it, and sends nothing.
+      const isOfPlugin = before[capturedKey] === undefined;
+      return { changes: changes.length > 0 || isOfPlugin, replaces: [...replaces], deleteBeforeReplace };
     },
     async create(raw) {
       const hide = hidingIn(raw);

@@ -63,6 +63,29 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     expect(good).toMatchObject({ failures: [], inputs: { size: 10 } });
   });
 
+  it("goes on with what the other one has made, and writes once what it is served by itself", async () => {
+    const inputs = { name: "data", size: 5 };
+    const made = await provider.create(urn("Volume"), raw("Volume", inputs));
+    // The two differ in the state by this alone.
+    const { __provider: _text, __managed: _mark, ...ofPlugin } = made.outs;
+    const known = kind === "dynamic" ? ofPlugin : { ...made.outs, __provider: capturedProvider("Volume") };
+    const { inputs: wanted } = await provider.check(urn("Volume"), inputs, raw("Volume", inputs));
+    const found = await provider.diff(made.id, urn("Volume"), known, wanted, inputs);
+    expect([found.changes, found.replaces]).toEqual([kind === "dynamic" ? "some" : "none", []]);
+    if (kind === "plugin") return;
+    const sent = emulator.requests().log.length;
+    const kept = await provider.update(made.id, urn("Volume"), known, wanted);
+    expect(
+      emulator
+        .requests()
+        .log.slice(sent)
+        .filter(({ method }) => method !== "GET"),
+    ).toEqual([]);
+    expect((await provider.diff(made.id, urn("Volume"), kept, wanted, inputs)).changes).toBe("none");
+    await provider.delete(made.id, urn("Volume"), kept);
+    expect(emulator.dump().volumes).toEqual([]);
+  });
+
   it("names what the program leaves unnamed: as the stack says, else by the program's own name, made long enough", async () => {
     const { name: _name, ...unnamed } = vmInputs;
     const named = kind === "dynamic" ? { name: "db", __program: { of: urn("Vm", "db"), named: true } } : {};

@@ -107,6 +107,17 @@ describe("the resources of a program", () => {
     );
   });
 
+  it("move back to dynamic ones where they are given a provider no more, under a new name as well", async () => {
+    const opts = { aliases: [{ name: "former" }] };
+    const moved = new cloud.Volume("moved-back", { size: 5 }, opts) as unknown as {
+      __aliases: pulumi.Output<string>[];
+    };
+    const former = "urn:pulumi:dev::demo::reconcile-cloud:index:Volume";
+    expect(await Promise.all(moved.__aliases.map(value))).toEqual(
+      expect.arrayContaining([`${former}::former`, `${former}::moved-back`]),
+    );
+  });
+
   it("have a service without a credential in its address, which a state would keep in the clear", () => {
     const baseUrl = "https://me:hush@cloud.example";
     for (const Of of [cloud.Provider, cloud.DynamicProvider])

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { startEmulator } from "../../../emulator";
 import { everything } from "../shared-scenarios";
-import { head, modes, urnOf } from "./program";
+import { head, modes, urnOf, worldOf } from "./program";
 import { type RealStack, startStack, whyNot } from "./stack";
 
 const reason = whyNot();
@@ -79,6 +79,25 @@ new cloud.Volume("${name}-2", { size: 5 }, { ...opts, transformations: [(args) =
     bring(declared("store"));
     await up("--expect-no-changes");
     expect(volumes()).toEqual(before);
+  });
+
+  it("a stack whose program moves to the other kind of resources keeps everything, and is refreshed and destroyed", async () => {
+    await open();
+    bring(`
+const vm = new cloud.Vm("db-1", { ...vmArgs, preservedVolumes: "delete" }, opts);
+const volume = new cloud.Volume("data", { size: 5 }, opts);
+new cloud.VolumeAttachment("att", { vmId: vm.id, volumeId: volume.id, flushConfirmed: true }, opts);
+const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared" }, opts);
+new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" }, { ...opts, deletedWith: group });`);
+    await up();
+    const before = [worldOf(stack), volumes()];
+    await stack.pulumi("config", "set", "mode", mode === "plugin" ? "dynamic" : "plugin");
+    await up();
+    await up("--expect-no-changes");
+    await done("refresh", "--yes", "--skip-preview", "--expect-no-changes");
+    expect([worldOf(stack), volumes()]).toEqual(before);
+    await done("destroy", "--yes", "--skip-preview");
+    expect(volumes()).toEqual([]);
   });
 
   it("the state remembers its service: of another one nothing is changed, and nothing is gone", async () => {
