@@ -1,6 +1,6 @@
 /** A whole file of desired state in a program: one component with a resource for each address of the file. */
 import * as pulumi from "@pulumi/pulumi";
-import { fieldsIn, noteRemoved, type Removal, replacedIn } from "../reconciler/for-provider";
+import { fieldsIn, ifAny, noteRemoved, onlyDefined, type Removal, replacedIn } from "../reconciler/for-provider";
 import { type DesiredPart, isPartReference, isPartText, type PartReference } from "../reconciler/index";
 import { noteRemovedFunction, pluginToken, programKey } from "./captured";
 import { detaches, type FileSettings, partsOfFiles } from "./components/desired-files";
@@ -120,14 +120,12 @@ function makeResource(
     ...(flushConfirmed === true && detaches(part.type) ? { flushConfirmed } : {}),
   };
   const deletedWith = part.deletedWith === undefined ? undefined : made[part.deletedWith];
-  const opts: pulumi.CustomResourceOptions = {
-    ...(parent === undefined ? {} : { parent }),
-    ...(retainOnDelete === undefined ? {} : { retainOnDelete }),
-    ...(part.protect ? { protect: true } : {}),
-    ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: [...part.ignoreChanges] }),
-    ...(deletedWith === undefined ? {} : { deletedWith }),
-    ...(part.formerly === undefined ? {} : { aliases: part.formerly.map((name) => ({ name })) }),
-  };
+  const opts: pulumi.CustomResourceOptions = onlyDefined({
+    ...{ parent, retainOnDelete, deletedWith },
+    protect: part.protect ? true : undefined,
+    ignoreChanges: ifAny([...part.ignoreChanges]),
+    aliases: part.formerly?.map((name) => ({ name })),
+  });
   // `partsOf` gives each part the inputs of its type.
   const make = classes[part.type] as new (
     name: string,

@@ -2,7 +2,7 @@
 export { nobody, unknownYet } from "./config/open-text";
 export { type Connection, openConnection } from "./connect";
 export { parseCidr } from "./core/canonical/cidr";
-export { fieldsIn, isObject, keysOf, listIn, parsedJson, replacedIn } from "./core/text/objects";
+export { fieldsIn, ifAny, isObject, keysOf, listIn, onlyDefined, parsedJson, replacedIn } from "./core/text/objects";
 export {
   type Former,
   fixInProgram,

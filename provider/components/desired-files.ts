@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import {
   fixInProgram,
   mostOfGiven,
+  onlyDefined,
   partsInCircles,
   readPlainFile,
   resourceOfPart,
@@ -64,14 +65,10 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
     if ("problem" in read) throw new Error(`${path} cannot be read: ${read.problem} — ${read.fix}`);
     return { file: path, text: read.text };
   });
-  const { desired, diagnostics } = readDesired(sources, {
-    open: openBeside,
-    ...(settings.vars === undefined ? {} : { vars: settings.vars }),
-    ...(settings.env === undefined ? {} : { env: settings.env }),
-    ...(settings.reads === undefined && settings.lookups === undefined
-      ? {}
-      : { external: { reads: settings.reads ?? {}, lookups: settings.lookups ?? {} } }),
-  });
+  const { vars, env, reads, lookups } = settings;
+  const external =
+    reads === undefined && lookups === undefined ? undefined : { reads: reads ?? {}, lookups: lookups ?? {} };
+  const { desired, diagnostics } = readDesired(sources, { open: openBeside, ...onlyDefined({ vars, env, external }) });
   const told: Told[] = diagnostics.map(({ severity, summary, detail, source, ...advice }) => ({
     severity,
     text:

@@ -8,6 +8,7 @@ import {
   isUnknown,
   listIn,
   nobody,
+  onlyDefined,
   replacedIn,
   unknownYet,
 } from "../../reconciler/for-provider";
@@ -172,10 +173,7 @@ const vmWithVolumes: Component = {
     const volumeOf = (key: string): string => `volume.${name}-${key}`;
     const parts = Object.entries(keys).flatMap(
       ([key, { size, name: called, flush, flushConfirmed: stated, ...others }]) => {
-        const how = {
-          ...(flush === undefined ? {} : { flush }),
-          ...(stated === undefined ? {} : { flushConfirmed: stated }),
-        };
+        const how = onlyDefined({ flush, flushConfirmed: stated });
         return [
           plainPart("Volume", volumeOf(key), { ...namedAs(called, `${name}-${key}`), size, ...how, ...others }),
           plainPart("VolumeAttachment", `${volumeOf(key)}/attachment`, {
@@ -198,8 +196,8 @@ const vmWithVolumes: Component = {
   },
 };
 
-function flushOf({ flush, flushConfirmed: stated }: Readonly<Record<string, Property>>): Record<string, Property> {
-  return { ...(flush === undefined ? {} : { flush }), ...(stated === undefined ? {} : { flushConfirmed: stated }) };
+function flushOf({ flush, flushConfirmed: stated }: Readonly<Record<string, Property>>) {
+  return onlyDefined({ flush, flushConfirmed: stated });
 }
 
 const group = handler("SecurityGroup").inputs;
