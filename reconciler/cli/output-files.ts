@@ -8,7 +8,7 @@ import { ifPossible } from "../core/text/errors";
 import { isStream } from "../outside/private-file";
 import type { NamedCommand } from "./command";
 import { fail } from "./crash";
-import { type FlagRow, flagRows } from "./flags";
+import { type FlagRow, flagRows, offersOf } from "./flags";
 import type { ReadFlags } from "./read-flags";
 
 export function refuseInputs(
@@ -31,7 +31,7 @@ export function refuseInputs(
   const read = [
     // What is no file, such as an output or an address, may have the name of one.
     ...(complete === undefined ? args : []).map((path) => ({ flag: path, path })),
-    ...given.filter(({ row }) => row.writes !== true && (row.offers === "files" || row.twoWords === true)),
+    ...given.filter(({ row }) => row.writes !== true && (offersOf(row) === "files" || row.twoWords === true)),
   ].filter(({ path }) => ifPossible(() => statSync(path))?.isFile() === true);
   for (const [at, { flag, path }] of written.entries()) {
     const twice = written.slice(0, at).find((other) => placeOf(other.path) === placeOf(path));

@@ -43,7 +43,11 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
   const options = Object.fromEntries(
     Object.entries(flagRows).map(([name, row]) => [
       name,
-      { type: row.type, multiple: row.multiple ?? false, ...onlyDefined({ short: row.short }) },
+      {
+        type: row.value === undefined ? ("boolean" as const) : ("string" as const),
+        multiple: row.multiple ?? false,
+        ...onlyDefined({ short: row.short }),
+      },
     ]),
   );
   const { head, tail } = splitAtDashes(argv);
@@ -111,8 +115,8 @@ function flagProblem(
     const near = nearestText(token.name, known, (near) => `; did you mean --${near}?`) ?? "";
     return ours === undefined ? `${noFlag(command, rawName)}${near}` : noFlag(command, rawName, ours);
   }
-  if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
-  const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
+  if (row.value === undefined) return value === undefined ? undefined : `${rawName} takes no value`;
+  const needed = `${rawName} needs a value: ${rawName} ${row.value}`;
   if (value === undefined || value === "") return needed;
   // `--out --json` is taken for a forgotten value, not for a file named `--json`.
   if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
@@ -149,7 +153,7 @@ function withoutOneDash(
     foreign.push(
       ours?.startsWith("--") === true ? `${flag}: flags have two dashes here: ${ours}` : noFlag(command, flag, ours),
     );
-    if (given === undefined && flagRowOf(name)?.type === "string") at++;
+    if (given === undefined && flagRowOf(name)?.value !== undefined) at++;
   }
   return { words, foreign };
 }
@@ -171,7 +175,7 @@ function withTwoDashes(name: string, given: string | undefined, known: ReadonlyS
     const near = name.length > 3 ? nearestName(name, known) : undefined;
     return ourFlag(name, known) ?? (near === undefined ? undefined : `--${near}`);
   }
-  return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
+  return `--${name}${row.value === undefined ? "" : ` ${row.value}`}`;
 }
 
 function badValueOf({ name, rawName, value }: GivenFlag, { formats }: FlagReads): Diagnostic | undefined {
@@ -203,7 +207,7 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
   const takesNext = (word: string): boolean =>
     !word.includes("=") &&
     Object.entries(flagRows).some(
-      ([name, row]) => row.type === "string" && (word === `--${name}` || word === `-${row.short}`),
+      ([name, row]) => row.value !== undefined && (word === `--${name}` || word === `-${row.short}`),
     );
   let at = 0;
   const isBare = (word: string, next: string): boolean => {

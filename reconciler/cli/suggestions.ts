@@ -17,7 +17,8 @@ import {
   type Suggestion,
 } from "./command";
 import { openStore, stateIn, stateLocation } from "./compose";
-import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
+import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows, flagTable, offersOf } from "./flags";
+import { readFlags } from "./read-flags";
 import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 
 /** Lets the shell complete file names. */
@@ -40,12 +41,16 @@ async function candidatesFor(
   const asked = findCommand(commands, before);
   if (asked === undefined) return commandWords(commands, before);
   const { found, rest } = asked;
-  const { flags: given, args } = readFlagsLoosely(rest);
+  const open = flagBefore(rest.at(-1) ?? "", found);
+  // Errors in what is typed so far are reported when the command runs.
+  const { flags: given, args } = readFlags(open === undefined ? rest : rest.slice(0, -1), {
+    name: found.name,
+    flags: Object.keys(flagRows),
+  });
   // `plan prod/ --target …`: arguments that are no flags name the files.
   const flags: Flags =
     found.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
   const known = knownHere(flags);
-  const open = flagBefore(rest.at(-1) ?? "", found);
   if (open === "format" && found.formats !== undefined) return found.formats().map((word) => ({ word }));
   if (open !== undefined) return flagValues(flagTable[open], known);
   if (typed.startsWith("-")) return flagsOf(found, given);
@@ -71,34 +76,7 @@ function commandWords(commands: Commands, before: readonly string[]): readonly S
 /** The flag whose value is being typed. */
 function flagBefore(word: string, { flags }: NamedCommand): FlagName | undefined {
   const name = flags.find((flag) => word === `--${flag}` || word === `-${flagRowOf(flag)?.short}`);
-  return name !== undefined && flagTable[name].type === "string" ? name : undefined;
-}
-
-/** Reads flags and arguments as far as they are typed. Errors are reported when the command runs. */
-function readFlagsLoosely(rest: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
-  const flags: Record<string, string | string[] | boolean> = {};
-  const args: string[] = [];
-  const words = rest.values();
-  for (const word of words) {
-    if (!word.startsWith("-")) {
-      args.push(word);
-      continue;
-    }
-    const [left, given] = word.split(/=(.*)/s);
-    const found = Object.entries<FlagRow>(flagTable).find(
-      ([flag, { short }]) => left === `--${flag}` || left === `-${short}`,
-    );
-    if (found === undefined) continue;
-    const [name, row] = found;
-    if (row.type === "boolean") flags[name] = true;
-    else {
-      const value: string = given ?? words.next().value ?? "";
-      const earlier = flags[name];
-      flags[name] = row.multiple === true ? [...(Array.isArray(earlier) ? earlier : []), value] : value;
-    }
-  }
-  // Each flag was read by its type in the table of flags.
-  return { flags: flags as Flags, args };
+  return name === undefined || flagRowOf(name)?.value === undefined ? undefined : name;
 }
 
 function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Suggestion[] {
@@ -111,7 +89,8 @@ function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Sugg
   return [...open, { word: "--help" }];
 }
 
-async function flagValues({ offers, oneOf }: FlagRow, known: CompletionSources): Promise<readonly Suggestion[]> {
+async function flagValues(row: FlagRow, known: CompletionSources): Promise<readonly Suggestion[]> {
+  const offers = offersOf(row);
   if (offers === "files") return fileSuggestion;
   if (offers === "environments") return known.environments();
   if (offers === "volumes") return [...(await known.recorded("volume")), { word: "all" }];
@@ -119,7 +98,7 @@ async function flagValues({ offers, oneOf }: FlagRow, known: CompletionSources):
     const both = [...(await known.recorded()), ...known.declared()];
     return [...new Map(both.map((suggestion) => [suggestion.word, suggestion])).values()];
   }
-  return (offers ?? oneOf ?? []).map((word) => ({ word }));
+  return (offers ?? []).map((word) => ({ word }));
 }
 
 function nextArgument(

@@ -59,6 +59,7 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   ["only VMs where a VM is wanted", ["vm", "stop", ""], ["vm.web[a]", "vm.web[b]"]],
   ["volumes for --confirm-flush", ["apply", "--confirm-flush", "v"], ["volume.data"]],
   ["what is declared, too, for --target", ["plan", "--target", "volume."], ["volume.data", "volume.later"]],
+  ["addresses for every flag that takes one", ["apply", "--allow-loss", "volume."], ["volume.data", "volume.later"]],
   ["only what is not managed yet for import", ["import", ""], ["volume.later"]],
   ["codes", ["explain", "consent/f"], ["consent/flush"]],
   ["files, elsewhere", ["plan", "-f", "reconcile.y"], ["reconcile.yaml"]],
