@@ -4,7 +4,6 @@
 
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
-import { setting } from "../../outside/environment";
 import { desiredHere, type SavedPlan, stale, whatChanged } from "../../saved-plan";
 import { originAt } from "../../service/origin-at";
 import { command, type Invocation } from "../command";
@@ -18,7 +17,7 @@ import { reviewPlan } from "../review";
 import type { Session } from "../session";
 import type { Stop } from "../stop-signals";
 import { lockedSession, withSession } from "../with-session";
-import { readWorkspace, type Workspace } from "../workspace";
+import { chosenEnvironment, readWorkspace, type Workspace } from "../workspace";
 
 export const applyCommand = command({
   usage: "apply [FILE|DIR|PLAN]… [flags]",
@@ -100,7 +99,7 @@ function refuseElsewhere({ service, store, workspace, invocation }: Session, sav
 
 /** Refuses `--env` or RECONCILE_ENV with another environment than the saved plan's. */
 function flagsOfOtherPlace(planned: string | undefined, flags: Flags): string[] {
-  const named = flags.env ?? setting("RECONCILE_ENV");
+  const named = chosenEnvironment(flags);
   if (named === undefined || named === planned) return [];
   return [
     planned === undefined

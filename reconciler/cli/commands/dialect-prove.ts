@@ -5,7 +5,7 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { readDialectFile } from "../../open-service";
 import { isStream, replaceOwnFile } from "../../outside/private-file";
 import { type ProofCheck, proofParts, proveDialect } from "../../rehearse/prove";
-import { command } from "../command";
+import { command, oneArgument } from "../command";
 import { CommandFailed } from "../crash";
 import { listenForStop } from "../stop-signals";
 
@@ -18,8 +18,8 @@ export const dialectProveCommand = command({
     ["reconcile dialect prove openstack-like --json", "one that is ready, with a line for each thing that was tried"],
   ],
   flags: ["part", "json", "no-color", "log-level"],
-  positionals: { min: 1, max: 1, what: "a dialect" },
-  async run({ args: [file = ""], flags, output }) {
+  positionals: oneArgument("a dialect"),
+  async run({ args: [file], flags, output }) {
     const parts = flags.part === undefined ? proofParts : proofParts.filter((part) => flags.part?.includes(part));
     const { dialect, diagnostics } = readDialectFile(file);
     if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);

@@ -7,7 +7,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { readCases, tryCase } from "../../dialect/case";
 import { own } from "../../dialect/messages";
 import { readDialectFile, readyDialectPath } from "../../open-service";
-import { command } from "../command";
+import { command, oneOrMore } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import { readGivenText } from "../doctor/told";
@@ -21,7 +21,7 @@ export const dialectTestCommand = command({
     ["reconcile dialect test openstack-like", "the tests of one that is ready"],
   ],
   flags: ["dialect", "json", "no-color"],
-  positionals: { min: 1, max: 100, what: "a file of cases" },
+  positionals: oneOrMore("a file of cases"),
   async run({ args, flags, output }) {
     const diagnostics: Diagnostic[] = [];
     let passed = 0;

@@ -7,9 +7,8 @@ import type { State } from "../../core/model/recorded";
 import { isHost, noAccess, type Reachable, type Route, routeTo, sshArguments } from "../../core/model/ssh";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { nearestName } from "../../core/text/nearest";
-import { setting } from "../../outside/environment";
 import { command, type Invocation, oneOrMore } from "../command";
-import { fail, openStore, stateIn } from "../compose";
+import { addressGiven, fail, openStore, stateIn } from "../compose";
 import { type FlagName, placeFlags, reachFlags } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { withSession } from "../with-session";
@@ -53,7 +52,7 @@ export const sshCommand = command({
     const { route } = found;
     if (!isHost(route.host))
       throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
-    if ((flags["base-url"] ?? setting("RECONCILE_BASE_URL") ?? workspace.desired.service.baseUrl) === "embedded")
+    if ((addressGiven(flags) ?? workspace.desired.service.baseUrl) === "embedded")
       throw fail(
         "cli/no-address",
         `${address} lives in the embedded service: there is no machine to log in to`,
