@@ -15,8 +15,8 @@ import { asDiagnostics, reportCrash } from "./crash";
 import { flagRows } from "./flags";
 import { groupHelp, helpText, noCommand, noSecondWord } from "./help";
 import { canFinish, finishMoves } from "./move/finish";
+import { checkFilesNamed } from "./named-files";
 import { createOutput, type Output } from "./output";
-import { refuseInputs } from "./output-files";
 import { tellOutputLost } from "./output-lost";
 import { type ReadFlags, readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
@@ -113,7 +113,7 @@ async function runFound(command: NamedCommand, rest: readonly string[]): Promise
   const ofCommandLine = { noted: misspeltSettings(process.env), here: onSameProject(commands, command, read) };
   let output: Output | undefined;
   try {
-    refuseInputs(read, command);
+    checkFilesNamed(read, command);
     if (read.problems.length > 0) {
       const problems = [...read.problems, ...read.badValues.map(({ summary }) => summary)];
       const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;

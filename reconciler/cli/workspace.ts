@@ -61,12 +61,11 @@ export function readWorkspace(
   invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
   wanted: { readonly args?: readonly string[]; readonly needed?: boolean; readonly trust?: Trust } = {},
 ): Workspace {
-  const given = [...(wanted.args ?? invocation.args), ...(invocation.flags.file ?? [])];
-  if (given.length === 0 && wanted.needed === false && !existsSync(defaultFile))
+  const { args = invocation.args, trust = trustFrom(invocation.flags["no-programs"]) } = wanted;
+  const named = { args, flags: invocation.flags };
+  if (isUnnamed(named) && wanted.needed === false && !existsSync(defaultFile))
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
-  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  const trust = wanted.trust ?? trustFrom(invocation.flags["no-programs"]);
-  const sources = withoutRepeats(paths).map((path) => readSourceFile(path, trust));
+  const sources = givenSources(named, trust);
   sayWhatTakesTime(sources, invocation);
   const options = readOptions(invocation.flags, trust);
   const hidden = new Set<string>();
@@ -127,18 +126,25 @@ function withWholePaths({ all, each }: SshAccess): SshAccess {
   return { all: whole(all), each: new Map([...each].map(([address, settings]) => [address, whole(settings)])) };
 }
 
-/** The files of the arguments and flags, or the usual one. */
-export function pathsOf({ args, flags }: Pick<Invocation, "args" | "flags">): string[] {
-  const given = [...args, ...(flags.file ?? [])];
-  return (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+type FilesNamed = Pick<Invocation, "args" | "flags">;
+
+const isUnnamed = ({ args, flags }: FilesNamed): boolean => args.length === 0 && (flags.file ?? []).length === 0;
+
+/** The files of the arguments and flags, or the usual one. One that is given by itself and with its folder is one. */
+export function pathsOf(named: FilesNamed): string[] {
+  const given = isUnnamed(named) ? [defaultFile] : [...named.args, ...(named.flags.file ?? [])];
+  return [...new Map(given.flatMap(expandFolder).map((path) => [resolve(path), path] as const)).values()];
 }
 
+export const givenSources = (
+  named: FilesNamed,
+  trust = trustFrom(named.flags["no-programs"]),
+): readonly ConfigSource[] => pathsOf(named).map((path) => readSourceFile(path, trust));
+
 /** What the files say for each environment that they declare; one that cannot be read is left out. */
-export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">): ReadonlyMap<string, Desired> {
-  const trust = trustFrom(invocation.flags["no-programs"]);
-  const { env: _, ...options } = readOptions(invocation.flags, trust);
-  const sources = withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path, trust));
-  const found = readEachEnvironment(sources, { ...options, external: "later" });
+export function readEnvironments(named: FilesNamed): ReadonlyMap<string, Desired> {
+  const { env: _, ...options } = readOptions(named.flags, trustFrom(named.flags["no-programs"]));
+  const found = readEachEnvironment(givenSources(named), { ...options, external: "later" });
   return new Map(
     [...found].flatMap(([name, desired]): [string, Desired][] =>
       name === undefined || desired === undefined ? [] : [[name, desired]],
@@ -179,8 +185,7 @@ function withoutFile(flags: Flags): Desired {
 export const chosenEnvironment = (flags: Flags): string | undefined => flags.env ?? setting("RECONCILE_ENV");
 
 /** The environments that the files declare, even when the files have errors. */
-export const environmentsOf = (invocation: Pick<Invocation, "args" | "flags">): readonly string[] =>
-  declaredIn(readDesired(withoutRepeats(pathsOf(invocation)).map((path) => readSourceFile(path))));
+export const environmentsOf = (named: FilesNamed): readonly string[] => declaredIn(readDesired(givenSources(named)));
 
 /** Of a file that cannot be read nobody knows which environments it declares. */
 export function declaredIn({ environments, diagnostics }: ReadResult<Desired>): readonly string[] {
@@ -221,23 +226,14 @@ export function yamlFilesOf(path: string, isMeant: (name: string) => boolean, fi
   return files;
 }
 
-/** A file that is given by itself and with its folder is read once. */
-const withoutRepeats = (paths: readonly string[]): string[] => [
-  ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
-];
-
 export function readSourceFile(
   path: string,
   trust: Trust = trustFrom(),
   fix: string = fixOfMissing(path),
 ): ConfigSource {
   const refused = refusedLink(trust, path);
-  if (refused !== undefined) {
-    const { code, problem, fix } = refused;
-    throw fail(code, problem, fix);
-  }
-  const text = readGiven(path, fix);
-  return { file: shownPath(path), text };
+  if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
+  return { file: shownPath(path), text: readGiven(path, fix) };
 }
 
 /** A file that is given to a command. `fix`: what to do where there is none. */

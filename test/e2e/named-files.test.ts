@@ -172,6 +172,33 @@ describe("a closed run", () => {
     expect((await run(folder, ["validate", "-f", join(outside, "reconcile.yaml")], closed)).exitCode).toBe(0);
   });
 
+  it("nor whichever word of the command line names it", async () => {
+    const [outside, folder] = [makeFolder(), makeFolder()];
+    writeFiles(outside, { secret: '{"canary": canary-4711}\n', "reconcile.yaml": `${head}canary: canary-4711\n` });
+    writeFiles(folder, { ".git/HEAD": "", "own.yaml": `${head}groups: { web: {} }\n`, "linked/x": "" });
+    symlinkSync(join(outside, "secret"), join(folder, "link"));
+    symlinkSync(join(outside, "reconcile.yaml"), join(folder, "linked/reconcile.yaml"));
+    for (const words of [
+      "plan own.yaml --target-file link",
+      "plan own.yaml --dialect link",
+      "plan own.yaml --prices link",
+      "plan own.yaml --var-file link",
+      "group import link -f own.yaml --convert",
+      "doctor -f own.yaml --sample vm.list=link",
+      "state push link -f own.yaml",
+      "plan linked --env all",
+      "schema linked",
+      "move group.web -f linked/reconcile.yaml --to other",
+      "move group.web -f own.yaml --to linked",
+    ]) {
+      const ran = await run(folder, [...words.split(" "), "--no-programs"]);
+      expect([words, said(ran)]).toEqual([words, expect.stringMatching(/\[trust\/path\]: .*lies outside of/)]);
+      expect([words, said(ran)]).toEqual([words, expect.not.stringContaining("canary")]);
+    }
+    const named = await run(folder, ["plan", "own.yaml"], { ...closed, RECONCILE_DIALECT: "link" });
+    expect([named.exitCode, said(named)]).toEqual([1, expect.stringContaining("trust/path")]);
+  });
+
   it("nor out of the checkout to another state", async () => {
     const [outside, folder] = [makeFolder(), makeFolder()];
     const text = `${head}groups: { canary: {} }\n`;

@@ -13,7 +13,7 @@ import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
-import { pathsOf, readSourceFile, readWorkspace } from "../workspace";
+import { givenSources, readWorkspace } from "../workspace";
 import { putYaml } from "../yaml-output";
 
 export const schemaCommand = command({
@@ -30,7 +30,7 @@ export const schemaCommand = command({
   async run(invocation) {
     const { flags, output } = invocation;
     // A file that is being edited has errors; the keys that can be read are offered all the same.
-    const roots = pathsOf(invocation).map((path) => readYaml(readSourceFile(path), collectProblems()).root);
+    const roots = givenSources(invocation).map((source) => readYaml(source, collectProblems()).root);
     const { catalogue, diagnostics } = flags["no-refresh"] === true ? emptyCatalogue : await lookAt(invocation);
     const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
     const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;

@@ -192,8 +192,8 @@ async function watchRound(
 }
 
 /** The files of the desired state, and those that the command line or the environment names beside them. */
-const namedFiles = ({ args, flags }: Invocation): readonly string[] => [
-  ...new Set([...pathsOf({ args, flags }), ...filesOfFlags(flags)]),
+const namedFiles = (invocation: Invocation): readonly string[] => [
+  ...new Set([...pathsOf(invocation), ...filesOfFlags(invocation.flags)]),
 ];
 
 function textIfPlain(file: string): string | undefined {

@@ -19,7 +19,7 @@ import { sha256 } from "../../outside/sha256";
 import { countOf } from "../../report/style";
 import { originAt } from "../../service/origin-at";
 import type { Invocation } from "../command";
-import { commandHolder, fail, openWorkspaceService, stateFile } from "../compose";
+import { commandHolder, fail, openWorkspaceService, stateFile, trustOf } from "../compose";
 import { CommandFailed } from "../crash";
 import type { FlagName } from "../flags";
 import { chosenEnvironment, defaultFile } from "../workspace";
@@ -74,8 +74,9 @@ const refusedIn = ({ environment, refused }: LookedAt) =>
 export async function moveParts(invocation: MoveInvocation): Promise<number> {
   const { args, flags, output } = invocation;
   const to = givenTarget(invocation);
-  const source = filesOf(flags.file ?? [defaultFile]);
-  const target = targetFiles(to);
+  const trust = trustOf(flags);
+  const source = filesOf(flags.file ?? [defaultFile], trust);
+  const target = targetFiles(to, trust);
   refuseSameProject(source, target, to);
   const environments = chooseEnvironments(source, invocation);
   const wanted = flags.all === true ? ("all" as const) : args;

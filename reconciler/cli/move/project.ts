@@ -25,7 +25,7 @@ import { isUrl } from "../../core/text/outside-policy";
 import { closeDesired } from "../../engine/externals";
 import { assertWhole } from "../../engine/half-moved";
 import { preparePlan } from "../../engine/plan";
-import { trustFrom } from "../../outside/trust";
+import { type Trust, trustFrom } from "../../outside/trust";
 import { createMemoryStore } from "../../store/memory";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { StateStore } from "../../store/store";
@@ -46,17 +46,17 @@ export interface ProjectFiles {
 
 const isYaml = (path: string): boolean => /\.ya?ml$/i.test(path);
 
-export function filesOf(paths: readonly string[]): ProjectFiles {
+export function filesOf(paths: readonly string[], trust: Trust): ProjectFiles {
   const files = paths.flatMap(expandFolder).map((path) => resolve(path));
-  const sources = files.map((path) => readSourceFile(path));
+  const sources = files.map((path) => readSourceFile(path, trust));
   const first = files[0] ?? resolve("reconcile.yaml");
   return { folder: dirname(first), sources, newFile: first };
 }
 
 /** The project that takes over: a folder, a file, or one that is to be made. */
-export function targetFiles(to: string): ProjectFiles {
+export function targetFiles(to: string, trust: Trust): ProjectFiles {
   const path = resolve(to);
-  if (existsSync(path) && (!statSync(path).isDirectory() || hasFiles(path))) return filesOf([path]);
+  if (existsSync(path) && (!statSync(path).isDirectory() || hasFiles(path))) return filesOf([path], trust);
   const newFile = isYaml(path) ? path : join(path, "reconcile.yaml");
   return { folder: dirname(newFile), sources: [], newFile };
 }

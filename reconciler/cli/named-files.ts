@@ -1,17 +1,20 @@
 /**
- * The files that a command line has written. One that it also names to be read would be gone before it was read, or be
- * another one afterwards: a list of targets, variables, a saved plan. Two results in one file are one of them.
+ * The files that a command line names. A closed run reads no link that leads out of the checkout, whichever word names
+ * it. What is written and also read would be gone before it was read, or be another one afterwards: a list of targets,
+ * variables, a saved plan. Two results in one file are one of them.
  */
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { ifPossible } from "../core/text/errors";
 import { isStream } from "../outside/private-file";
+import { refusedLink, trustFrom } from "../outside/trust";
 import type { NamedCommand } from "./command";
 import { fail } from "./crash";
 import { type FlagRow, flagRows, offersOf } from "./flags";
 import type { ReadFlags } from "./read-flags";
+import { filesOfFlags } from "./workspace";
 
-export function refuseInputs(
+export function checkFilesNamed(
   { flags, args }: Pick<ReadFlags, "flags" | "args">,
   { name, flags: taken, complete }: Pick<NamedCommand, "name" | "flags" | "complete">,
 ): void {
@@ -32,7 +35,12 @@ export function refuseInputs(
     // What is no file, such as an output or an address, may have the name of one.
     ...(complete === undefined ? args : []).map((path) => ({ flag: path, path })),
     ...given.filter(({ row }) => row.writes !== true && (offersOf(row) === "files" || row.twoWords === true)),
+    ...filesOfFlags(flags).map((path) => ({ flag: path, path })),
   ].filter(({ path }) => ifPossible(() => statSync(path))?.isFile() === true);
+  for (const { path } of read) {
+    const refused = refusedLink(trustFrom(flags["no-programs"]), path);
+    if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
+  }
   for (const [at, { flag, path }] of written.entries()) {
     const twice = written.slice(0, at).find((other) => placeOf(other.path) === placeOf(path));
     if (twice !== undefined)
