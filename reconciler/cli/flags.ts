@@ -139,6 +139,7 @@ export const flagTable = {
   markdown: { help: "the plan as a merge-request comment" },
   annotations: {
     value: "github|gitlab|sarif|junit",
+    oneOf: ["github", "gitlab", "sarif", "junit"],
     help: "findings on the lines of the YAML: as a code host shows them, as SARIF, or as a JUnit report",
   },
   "detailed-exitcode": { help: "exit 2 when changes are pending" },
@@ -300,10 +301,11 @@ export type FlagName = keyof typeof flagTable;
 export type Flags = {
   readonly [N in FlagName]?: (typeof flagTable)[N] extends { value: string }
     ? (typeof flagTable)[N] extends { multiple: true }
-      ? readonly string[]
-      : string
+      ? readonly WordOf<N>[]
+      : WordOf<N>
     : boolean;
 };
+type WordOf<N extends FlagName> = (typeof flagTable)[N] extends { oneOf: readonly (infer W)[] } ? W : string;
 
 const offersByValue: Readonly<Record<string, "files" | "addresses">> = {
   FILE: "files",

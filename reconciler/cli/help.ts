@@ -44,16 +44,11 @@ const title = [
 
 /** One screen of a terminal of 80 by 24, its prompt included. */
 function firstScreen(commands: Commands): string {
-  const width = widestOf(daily);
   const shown = allCommands(commands).filter(({ name }) => daily.includes(name));
   return [
     ...title,
     "",
-    ...daily.flatMap((asked) =>
-      shown
-        .filter(({ name }) => name === asked)
-        .flatMap(({ name, summary }) => hang(`  ${name.padEnd(width)}  `, summary, helpColumns())),
-    ),
+    ...commandLines(shown.sort((one, other) => daily.indexOf(one.name) - daily.indexOf(other.name))),
     "",
     "A first try: reconcile init, then reconcile apply. No account is needed.",
     "More: reconcile help COMMAND, help flags, help all (every command)",
@@ -64,14 +59,20 @@ function firstScreen(commands: Commands): string {
 function everyCommand(commands: Commands): string {
   const all = allCommands(commands);
   const width = widestOf(all.map(({ name }) => name));
-  const lines = [...title];
-  for (const title of helpSections) {
-    lines.push("", title);
-    for (const { section, name, summary } of all)
-      if (section === title) lines.push(...hang(`  ${name.padEnd(width)}  `, summary, helpColumns()));
-  }
-  lines.push("", "More: reconcile help COMMAND, reconcile help flags, reconcile explain CODE", "");
-  return lines.join("\n");
+  return [
+    ...title,
+    ...helpSections.flatMap((title) => [
+      "",
+      title,
+      ...commandLines(
+        all.filter(({ section }) => section === title),
+        width,
+      ),
+    ]),
+    "",
+    "More: reconcile help COMMAND, reconcile help flags, reconcile explain CODE",
+    "",
+  ].join("\n");
 }
 
 const everyCommonFlag = (): string =>
@@ -123,7 +124,7 @@ export function groupHelp(commands: Commands, first: string): string {
   return [
     `Usage: reconcile ${first} ${names.map((name) => name.slice(first.length + 1)).join("|")}`,
     "",
-    ...matching.flatMap(({ name, summary }) => hang(`  ${name.padEnd(widestOf(names))}  `, summary, helpColumns())),
+    ...commandLines(matching),
     "",
     `More: reconcile help ${names[0]}`,
     "",
@@ -161,10 +162,14 @@ export function flagHelp(name: FlagName, command?: Pick<NamedCommand, "formats">
   return { left: `${short}--${name}${value === undefined ? "" : ` ${value}`}`, help: row.help };
 }
 
-function columnsOfFlags(flags: readonly FlagHelp[]): string[] {
-  const width = widestOf(flags.map(({ left }) => left));
-  return flags.flatMap(({ left, help }) => hang(`  ${left.padEnd(width)}  `, help, helpColumns()));
-}
+const columnsOfFlags = (flags: readonly FlagHelp[], width = widestOf(flags.map(({ left }) => left))): string[] =>
+  flags.flatMap(({ left, help }) => hang(`  ${left.padEnd(width)}  `, help, helpColumns()));
+
+const commandLines = (shown: readonly NamedCommand[], width?: number): string[] =>
+  columnsOfFlags(
+    shown.map(({ name, summary }) => ({ left: name, help: summary })),
+    width,
+  );
 
 const widestOf = (words: readonly string[]): number => Math.max(...words.map((word) => word.length));
 

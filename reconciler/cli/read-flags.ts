@@ -8,6 +8,7 @@ import { itemAt } from "../core/text/invariant";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { withoutUsers } from "../core/text/outside-policy";
+import type { NamedCommand } from "./command";
 import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagRow, type Flags, flagRowOf, flagRows, printFlags } from "./flags";
 import { ourFlag } from "./foreign-words";
@@ -22,12 +23,11 @@ export interface ReadFlags {
 }
 
 /** The flags and arguments that a command takes. */
-interface FlagReads {
-  readonly name: string;
+interface FlagReads extends Pick<NamedCommand, "name" | "formats" | "positionals"> {
   readonly flags: readonly string[];
-  formats?(): readonly string[];
-  readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
 }
+
+const rowOfWord = (word: string): FlagRow | undefined => (word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined);
 
 /** The words before `--`, and those behind it, which are no flags. */
 export function splitAtDashes(argv: readonly string[]): {
@@ -92,8 +92,7 @@ function withTwoWords(argv: readonly string[]): string[] {
   const words: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const [word = "", name = "", rest = ""] = argv.slice(at, at + 3);
-    const takesTwo = word.startsWith("--") && flagRowOf(word.slice(2))?.twoWords === true;
-    if (takesTwo && /^[a-z][a-z.]*$/.test(name) && rest !== "" && !rest.startsWith("--")) {
+    if (rowOfWord(word)?.twoWords === true && /^[a-z][a-z.]*$/.test(name) && rest !== "" && !rest.startsWith("--")) {
       words.push(`${word}=${name}=${rest}`);
       at += 2;
     } else words.push(word);
@@ -205,13 +204,12 @@ function withoutShortEquals(word: string): string {
  */
 export function withFlagsBehind(argv: readonly string[]): string[] {
   const takesNext = (word: string): boolean =>
-    !word.includes("=") &&
     Object.entries(flagRows).some(
       ([name, row]) => row.value !== undefined && (word === `--${name}` || word === `-${row.short}`),
     );
   let at = 0;
   const isBare = (word: string, next: string): boolean => {
-    const row = word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined;
+    const row = rowOfWord(word);
     return row?.whenBare !== undefined && !isValueOf(row, next);
   };
   while (at < argv.length && itemAt(argv, at).startsWith("-"))
@@ -229,7 +227,7 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
  */
 const withBareValues = (argv: readonly string[]): string[] =>
   argv.map((word, index) => {
-    const row = word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined;
+    const row = rowOfWord(word);
     return row?.whenBare === undefined || isValueOf(row, argv[index + 1] ?? "") ? word : `${word}=${row.whenBare}`;
   });
 

@@ -12,6 +12,7 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { Policy } from "../core/model/policy";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { idlePermissions } from "../core/plan/select";
+import type { StepAction } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
 import { judgePlan } from "../judge-plan";
@@ -121,18 +122,22 @@ function policyIn(
       ? undefined
       : { command: [resolve(path)], timeoutMs: usualPolicyTimeoutMs, source: { file: path, line: 1 } };
   if (own === undefined) return { policy: instead, said: [] };
+  const judge = instead === undefined ? "nothing else judged this plan" : "RECONCILE_POLICY judged this plan instead";
   const said: Finding = {
     severity: instead === undefined ? "warning" : "note",
     code: "policy/not-run",
     summary: `the file's policy was not run: ${printable(own.command.join(" "))}`,
-    detail:
-      instead === undefined
-        ? `${closedBy} starts no program that a file names; nothing else judged this plan`
-        : `${closedBy} starts no program that a file names; RECONCILE_POLICY judged this plan instead`,
+    detail: `${closedBy} starts no program that a file names; ${judge}`,
     fix: instead === undefined ? "RECONCILE_POLICY=/path of a program that judges it instead" : undefined,
     source: own.source,
   };
   return { policy: instead, said: [said] };
+}
+
+/** The program of a file without which a step cannot be carried out. */
+export function programOf(action: StepAction) {
+  if (action.operation === "flush") return action;
+  return action.operation === "vm.check" && action.check.kind === "command" ? action.check : undefined;
 }
 
 /**
@@ -153,12 +158,7 @@ export function programsMissing({ steps }: Plan, trust: Trust, isShown: boolean)
         },
       ];
     }
-    const command =
-      action.operation === "flush"
-        ? action
-        : action.operation === "vm.check" && action.check.kind === "command"
-          ? action.check
-          : undefined;
+    const command = programOf(action);
     if (command === undefined) return [];
     const words = printable(command.argv.map(shownText).join(" "));
     const what = action.operation === "flush" ? "flush command" : "check";

@@ -11,8 +11,7 @@ import { printable } from "../core/text/printable";
 import { junitText } from "./junit";
 import { type Annotation, sarifLog } from "./sarif";
 
-export const annotationFormats = ["github", "gitlab", "sarif", "junit"] as const;
-export type AnnotationFormat = (typeof annotationFormats)[number];
+export type AnnotationFormat = keyof typeof writers;
 
 export interface AnnotationOptions {
   /** The file under which a finding without a line is shown. */
@@ -58,12 +57,12 @@ function withFingerprints(found: readonly Omit<Annotation, "fingerprint">[]): An
 
 const asJson = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const writers: Record<AnnotationFormat, (annotations: readonly Annotation[], version: string) => string> = {
+const writers = {
   github: (annotations) => annotations.map(githubCommand).join(""),
   gitlab: (annotations) => asJson(annotations.map(codeQuality)),
   sarif: (annotations, version) => asJson(sarifLog(annotations, version)),
   junit: (annotations) => junitText("reconcile", annotations.map(junitCase)),
-};
+} satisfies Record<string, (annotations: readonly Annotation[], version: string) => string>;
 
 function annotationOf(
   { severity, code, summary, detail, fix, address, source, refused }: Finding,

@@ -432,7 +432,9 @@ describe("--annotations", () => {
         1,
       );
     const unknown = await runCli(["plan", "infra", "--annotations", "gitea", "--json"], { cwd, env: env() });
-    expect(jsonLines(unknown.stdout).at(-1)!["diagnostics"][0]["summary"]).toContain("none of github, gitlab");
+    expect(jsonLines(unknown.stdout).at(-1)!["diagnostics"][0]["summary"]).toContain(
+      "is one of github, gitlab, sarif, junit, not gitea",
+    );
     const clean = await runCli(["validate", "infra", "--annotations", "gitlab"], { cwd, env: env() });
     expect([clean.exitCode, clean.stdout]).toEqual([0, "[]\n"]);
   });

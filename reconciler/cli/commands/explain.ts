@@ -54,10 +54,11 @@ export const explainCommand = command({
         `reconcile explain ${first} takes no ${JSON.stringify(from)}`,
         "ask for one word at a time",
       );
-    if (first !== "reach") return explainWord(invocation);
-    if (from === undefined || to === undefined)
+    if (first !== "reach") explainWord(invocation);
+    else if (from !== undefined && to !== undefined) await tellReach(invocation, from, to);
+    else
       throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
-    return tellReach(invocation, from, to);
+    return invocation.output.finish({ exitCode: 0 });
   },
 });
 
@@ -71,7 +72,7 @@ const reachAnswers: Record<ReachHalf["answer"], string> = {
     "up to the service: the file has no egress rule for all of it, and what the service puts on a group by itself decides",
 };
 
-async function tellReach(invocation: Invocation, from: string, to: string): Promise<number> {
+async function tellReach(invocation: Invocation, from: string, to: string): Promise<void> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [] });
   const { desired } = workspace;
@@ -121,32 +122,29 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
   ]);
   output.print([title, ...lines].join("\n"));
   output.event({ type: "reach", from, to, halves });
-  return output.finish({ exitCode: 0 });
 }
 
-async function explainWord({ args, output }: Invocation): Promise<number> {
+function explainWord({ args, output }: Invocation): void {
   // A code may be typed as it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
-  if (code === undefined) {
-    for (const known of explainedCodes()) tellCode(known, output);
-    return output.finish({ exitCode: 0 });
-  }
-  const family = explainedCodes().filter((known) => known.startsWith(`${code.replace(/\/$/, "")}/`));
-  if (family.length > 0) {
+  const family = explainedCodes().filter(
+    (known) => code === undefined || known.startsWith(`${code.replace(/\/$/, "")}/`),
+  );
+  if (code === undefined || family.length > 0) {
     for (const known of family) tellCode(known, output);
-    return output.finish({ exitCode: 0 });
+    return;
   }
   const fields = namedFields(code);
   if (fields.length > 0) {
     output.print(fieldsText(fields, output.width));
     for (const { kind, field, about, costs } of fields) output.event({ type: "field", kind, field, about, costs });
-    return output.finish({ exitCode: 0 });
+    return;
   }
   const written = isExplained(code) ? [] : fieldsWritten(code);
   if (written.length > 0) {
     output.print(schemaFieldsText(written, output.width));
     for (const { name, about, words } of written) output.event({ type: "field", field: name, about, words });
-    return output.finish({ exitCode: 0 });
+    return;
   }
   if (!isExplained(code)) {
     const near = nearestFamily(code);
@@ -159,7 +157,6 @@ async function explainWord({ args, output }: Invocation): Promise<number> {
   const found = explanations[code];
   output.print(`${code}\n\n  ${found.means}\n\n  What to do: ${found.todo}`);
   output.event({ type: "explanation", code, ...found });
-  return output.finish({ exitCode: 0 });
 }
 
 /** The files that people write, by the word that may stand before a field of theirs: `fleet.stacks.approve`. */

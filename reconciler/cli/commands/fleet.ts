@@ -19,6 +19,7 @@ import {
   two,
 } from "../command";
 import { fail, readCount, readDurationFlag } from "../compose";
+import type { FlagName } from "../flags";
 import { answeredByServer, serverOf, tellingDoubt } from "../fleet/answered";
 import { signIn, signOut } from "../fleet/login";
 import { allStacksOf, followedFleet, readFleetFiles } from "../fleet/read-file";
@@ -230,7 +231,7 @@ async function fromFiles(files: readonly string[], cache: string) {
   return { fleet, stacks: await allStacksOf(fleet, cache) };
 }
 
-async function sync(invocation: Invocation<(typeof fleetFlags)[number] | "auto-approve" | "cache">): Promise<number> {
+async function sync(invocation: Invocation): Promise<number> {
   const { args, flags: given, output } = invocation;
   const cache = cacheOf(given);
   const own = args.length > 0 || existsSync("fleet.yaml") ? await fromFiles(args, cache) : undefined;
@@ -299,9 +300,7 @@ async function mayWrite(
 
 const usualListen = "127.0.0.1:9465";
 
-async function work(
-  invocation: Invocation<(typeof fleetFlags)[number] | "concurrency" | "service" | "listen" | "cache">,
-): Promise<number> {
+async function work(invocation: Invocation): Promise<number> {
   const { flags: given, output } = invocation;
   const concurrency = readCount(given.concurrency, "--concurrency") ?? 8;
   const listen = given.listen ?? usualListen;
@@ -337,7 +336,7 @@ async function work(
   );
 }
 
-async function serveFleet(invocation: Invocation<(typeof fleetFlags)[number] | "listen" | "cache">): Promise<number> {
+async function serveFleet(invocation: Invocation): Promise<number> {
   const { flags: given, output } = invocation;
   return withFleet(
     given,
@@ -357,11 +356,10 @@ async function serveFleet(invocation: Invocation<(typeof fleetFlags)[number] | "
 }
 
 async function printToken(
-  invocation: Invocation<(typeof fleetFlags)[number] | "role" | "stack" | "revoke">,
+  { flags: given, args, output }: Invocation<FlagName, readonly [string]>,
   { records, who }: FleetSession,
 ): Promise<number> {
-  const { flags: given, args, output } = invocation;
-  const [name = ""] = args;
+  const [name] = args;
   if (given.revoke === true) {
     const gone = await records.dropTokens(name, { who, what: "revoke token", detail: name });
     output.print(`${gone} ${gone === 1 ? "token" : "tokens"} of ${name} ${gone === 1 ? "is" : "are"} gone.`);

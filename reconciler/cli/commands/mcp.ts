@@ -29,7 +29,7 @@ import type { Flags } from "../flags";
 import { type PersonAtClient, serveTools, type Tool, type ToolResult } from "../mcp-server";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
-import { withoutPlanText } from "../review";
+import { programOf, withoutPlanText } from "../review";
 import { environmentsOf, readWorkspace } from "../workspace";
 
 export const mcpCommand = command({
@@ -133,12 +133,6 @@ const wantedConsents = (wanted: ConsentKind, { consents }: Plan): string[] => [
 ];
 /** The volumes whose flush a person has to vouch for. */
 const flushesOf = (plan: Plan): string[] => wantedConsents("flush", plan);
-const needsPrograms = ({ steps }: Plan): boolean =>
-  steps.some(
-    ({ action }) =>
-      action.operation === "flush" || (action.operation === "vm.check" && action.check.kind === "command"),
-  );
-
 const unlockingFlags = (plan: Plan): string =>
   wantedConsents("prevent_destroy", plan)
     .map((address) => `--unprotect ${inShell(address)}`)
@@ -149,7 +143,7 @@ function whyNoTool(plan: Plan, startsPrograms: boolean): string | undefined {
   const unlocking = unlockingFlags(plan);
   if (unlocking !== "")
     return `it changes what is protected, and no tool lifts a protection: whoever applies it adds ${unlocking}`;
-  return needsPrograms(plan) && !startsPrograms
+  return plan.steps.some(({ action }) => programOf(action) !== undefined) && !startsPrograms
     ? "it needs a flush command or a check of the file, and this server starts no programs"
     : undefined;
 }
@@ -219,13 +213,12 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-const filesInput = {
-  type: "array",
-  items: { type: "string" },
-  description: "Files or folders of the desired state; left out: reconcile.yaml of the working folder.",
-};
-const environmentInput = { type: "string", description: "The environment of the file, where it declares several." };
 const textInput = (description: string) => ({ type: "string", description });
+const textsInput = (description: string) => ({ type: "array", items: { type: "string" }, description });
+const projectInput = {
+  files: textsInput("Files or folders of the desired state; left out: reconcile.yaml of the working folder."),
+  environment: textInput("The environment of the file, where it declares several."),
+};
 const objectSchema = (properties: object, required: readonly string[] = []) => ({
   type: "object",
   properties,
@@ -255,13 +248,18 @@ const commonArguments = (
   { files: given, environment: env }: Readonly<Record<string, unknown>>,
 ): string[] => [...filesOfRoot(server, given), ...wordsGiven(env).flatMap((name) => ["--env", name])];
 
+interface LookingMore {
+  readonly required?: readonly string[];
+  readonly asksService?: false;
+}
+
 const toolsOf = (server: Server): readonly Tool[] => {
   const looking = (
     name: string,
     description: string,
     properties: object,
     argv: (input: Readonly<Record<string, unknown>>) => readonly string[],
-    more: { readonly required?: readonly string[]; readonly asksService?: false } = {},
+    more: LookingMore = {},
   ): Tool => ({
     name,
     description,
@@ -270,26 +268,17 @@ const toolsOf = (server: Server): readonly Tool[] => {
     isReadOnly: more.asksService === false || !server.startsPrograms,
     call: (input, signal) => runTool(server, () => argv(input), signal),
   });
+  const ofProject = (name: string, description: string, more?: LookingMore): Tool =>
+    looking(name, description, projectInput, (input) => [name, ...commonArguments(server, input)], more);
   return [
-    looking(
-      "validate",
-      "Everything that can be checked without the service.",
-      { files: filesInput, environment: environmentInput },
-      (input) => ["validate", ...commonArguments(server, input)],
-      { asksService: false },
-    ),
+    ofProject("validate", "Everything that can be checked without the service.", { asksService: false }),
     {
       name: "plan",
       description:
         "What apply would do, as JSON lines; sends only reads. The plan is kept under an id, with which a person can approve it.",
       inputSchema: objectSchema({
-        files: filesInput,
-        environment: environmentInput,
-        target: {
-          type: "array",
-          items: { type: "string" },
-          description: "Only these addresses and what they stand on.",
-        },
+        ...projectInput,
+        target: textsInput("Only these addresses and what they stand on."),
       }),
       isReadOnly: !server.startsPrograms,
       call: (input, signal, person) => planTool(server, input, signal, person),
@@ -301,24 +290,9 @@ const toolsOf = (server: Server): readonly Tool[] => {
       ({ what }) => ["explain", ...wordsGiven(what)],
       { required: ["what"], asksService: false },
     ),
-    looking(
-      "exposure",
-      "Who can reach what through the groups, before and after.",
-      { files: filesInput, environment: environmentInput },
-      (input) => ["exposure", ...commonArguments(server, input)],
-    ),
-    looking(
-      "drift",
-      "What differs between the state and the service.",
-      { files: filesInput, environment: environmentInput },
-      (input) => ["drift", ...commonArguments(server, input)],
-    ),
-    looking(
-      "rehearse",
-      "The real plan on a twin of the live world: timeline, downtime, refusals.",
-      { files: filesInput, environment: environmentInput },
-      (input) => ["rehearse", ...commonArguments(server, input)],
-    ),
+    ofProject("exposure", "Who can reach what through the groups, before and after."),
+    ofProject("drift", "What differs between the state and the service."),
+    ofProject("rehearse", "The real plan on a twin of the live world: timeline, downtime, refusals."),
     {
       name: "apply",
       description:

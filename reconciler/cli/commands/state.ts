@@ -255,27 +255,15 @@ function lastDuties(record: RecordedResource | undefined): readonly string[] {
   const volume = ofKind(record, "volume");
   const stopped = own?.stoppedForFlush === true ? own.id : volume?.stoppedVm;
   return [
-    ...(stopped === undefined
-      ? []
-      : [
-          `VM ${stopped} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
-        ]),
-    ...(volume?.goesBackTo === undefined
-      ? []
-      : [
-          `Volume ${volume.name ?? volume.id} was taken off VM ${volume.goesBackTo} to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there by now.`,
-        ]),
-    ...(own?.dataVolumeMoving !== "detaching"
-      ? []
-      : [
-          `Data volume ${own.dataVolumeId} of VM ${own.name} was being taken off to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there.`,
-        ]),
-    ...(own?.resizing === undefined
-      ? []
-      : [
-          `The resize of VM ${own.name} to ${own.resizing.to} is not decided, and no run decides it any more: confirm or revert it in the service's console, where it waits for that.`,
-        ]),
-  ];
+    stopped !== undefined &&
+      `VM ${stopped} was stopped for a flush, and nothing starts it again: start it in the service's console, unless it runs by now.`,
+    volume?.goesBackTo !== undefined &&
+      `Volume ${volume.name ?? volume.id} was taken off VM ${volume.goesBackTo} to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there by now.`,
+    own?.dataVolumeMoving === "detaching" &&
+      `Data volume ${own.dataVolumeId} of VM ${own.name} was being taken off to be grown, and no run attaches it again: attach it in the service's console, unless it hangs there.`,
+    own?.resizing !== undefined &&
+      `The resize of VM ${own.name} to ${own.resizing.to} is not decided, and no run decides it any more: confirm or revert it in the service's console, where it waits for that.`,
+  ].filter((said) => said !== false);
 }
 
 /** The address that is named, or all addresses of a component that is named. */
@@ -446,20 +434,17 @@ function neverCreated(
 }
 
 async function unlock(invocation: Invocation, store: StateStore): Promise<number> {
+  const isForced = invocation.flags.force === true;
   const holder = await store.holder();
-  if (holder !== undefined && invocation.flags.force !== true)
+  if (!isForced && (holder !== undefined || !store.leases))
     throw fail(
       "state/still-held",
-      `the lock is held by ${describeHolder(holder)}, and its lease is alive`,
+      holder === undefined
+        ? `${store.location} has no leases: nothing shows whether a lock's holder is alive`
+        : `the lock is held by ${describeHolder(holder)}, and its lease is alive`,
       "reconcile state unlock --force, if that process is really gone",
     );
-  if (!store.leases && invocation.flags.force !== true)
-    throw fail(
-      "state/still-held",
-      `${store.location} has no leases: nothing shows whether a lock's holder is alive`,
-      "reconcile state unlock --force, if that process is really gone",
-    );
-  const broken = await store.breakLock(invocation.flags.force !== true);
+  const broken = await store.breakLock(!isForced);
   invocation.output.print(
     broken === undefined ? "The state was not locked." : `Took the lock from ${describeHolder(broken)}.`,
   );

@@ -219,13 +219,15 @@ function rememberRounds(invocation: Invocation, intervalMs: number, signal: Abor
   if (maxAgeMs !== undefined) return rememberShares(maxAgeMs, intervalMs, signal);
   return invocation.flags.refresh === undefined && isWorthSpreading(intervalMs)
     ? sweepBetween(invocation, intervalMs, signal)
-    : {
-        now: () => ({}),
-        noteRound: () => undefined,
-        forget: () => undefined,
-        between: (ms) => systemClock.sleep(ms, signal),
-      };
+    : rememberNothing(signal);
 }
+
+const rememberNothing = (signal: AbortSignal): RoundMemory => ({
+  now: () => ({}),
+  noteRound: () => undefined,
+  forget: () => undefined,
+  between: (ms) => systemClock.sleep(ms, signal),
+});
 
 /**
  * Each round looks at its share of the resources, so that all of them are seen once within `maxAgeMs` and no round has
@@ -234,14 +236,13 @@ function rememberRounds(invocation: Invocation, intervalMs: number, signal: Abor
 function rememberShares(maxAgeMs: number, intervalMs: number, signal: AbortSignal): RoundMemory {
   let memory: LookMemory = { seen: undefined, again: new Set(), share: Math.min(1, intervalMs / maxAgeMs) };
   return {
+    ...rememberNothing(signal),
     now: () => ({ memory }),
     noteRound(_, { sightings, plan }, drifted) {
       const seen = sightings === undefined ? memory.seen : seenAfter(memory.seen, sightings);
       // A resource that differs is looked at in every round until it no longer differs.
       memory = { ...memory, seen, again: new Set([...drifted, ...plan.changes.map(({ address }) => address)]) };
     },
-    forget: () => undefined,
-    between: (ms) => systemClock.sleep(ms, signal),
   };
 }
 
@@ -302,9 +303,7 @@ async function lookAtService(
   const session = { ...opened, ...memory.now() };
   const { invocation, service } = session;
   const applies = invocation.flags.apply === true;
-  if (applies) {
-    await projectOfSession(session).settle(stop.soft);
-  }
+  if (applies) await projectOfSession(session).settle(stop.soft);
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
   const drift = await findDrift(service.client, prepared.state, prepared.plan.options, prepared.live);
   const drifted = drift.drifts.map(({ address }) => address);
