@@ -37,7 +37,7 @@ import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, notSettledIn, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
-import { type Session, unlessStopped } from "./session";
+import { type Session, stoppedBefore, unlessStopped } from "./session";
 import { environmentsOf, refuseSiblings } from "./siblings";
 import type { Stop } from "./stop-signals";
 import { lockedSession } from "./with-session";
@@ -166,7 +166,7 @@ export const planAndApply = (
   lockedSession(opened, "run", async (held, stop) => {
     await projectOfSession(held).settle(stop.soft);
     const { session, prepared } = await planOn(held, stop.soft);
-    if (stop.soft.aborted) return stoppedEarly;
+    if (stop.soft.aborted) throw stoppedBefore();
     const review = await reviewPlan(session, prepared);
     showPlan(session.invocation, prepared, review, {});
     return approveAndApply(session, prepared, review, {}, stop);
@@ -179,12 +179,6 @@ export const planOfFiles =
     session,
     prepared: await prepare({ ...session, signal }, options),
   });
-
-/** The end of a command that was stopped while planning: what was found so far is not reported. */
-export const stoppedEarly: Finish = {
-  exitCode: 1,
-  diagnostics: [{ severity: "error", code: "apply/interrupted", summary: "stopped before anything was sent" }],
-};
 
 export async function approveAndApply(
   session: Session,

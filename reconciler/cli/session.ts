@@ -30,7 +30,8 @@ export const withNotes = (session: Session, notes: readonly Diagnostic[]): Sessi
   workspace: { ...session.workspace, diagnostics: [...session.workspace.diagnostics, ...notes] },
 });
 
-const stoppedBefore = (): CommandFailed => fail("apply/interrupted", "stopped before anything was sent");
+/** What was found so far is not reported. */
+export const stoppedBefore = (): CommandFailed => fail("apply/interrupted", "stopped before anything was sent");
 
 /** A look is no longer waited for once the command was told to stop: nothing depends on how it ends. */
 export async function unlessStopped<T>(signal: AbortSignal | undefined, looking: Promise<T>): Promise<T> {

@@ -15,6 +15,14 @@ const leftWithout: Diagnostic = {
   fix: "run the same command again: it looks what became of that, and goes on",
 };
 
+/** Of a command that tries things out: what was not tried has found nothing. */
+export const cutShort = (what: string): Diagnostic => ({
+  severity: "error",
+  code: "apply/interrupted",
+  summary: `stopped before ${what} was over`,
+  fix: "run the same command again",
+});
+
 /** Time for the last output to be written. */
 const leaveMs = 500;
 

@@ -1,6 +1,7 @@
 /** Ctrl-C where a run waits: at a question, while the plan is made, in a health check. */
 
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -128,6 +129,24 @@ describe("Ctrl-C", () => {
         expect.stringContaining("stopped before anything was sent"),
       ]);
     expect(readDump(await control("GET", "/world")).group.map(({ name }) => name)).not.toContain("web-front");
+  });
+
+  it("while a dialect is proven says that it is not", async () => {
+    const words = ["dialect", "prove", "openstack-like", "--part", "kills", "--json"];
+    const child = spawn(process.execPath, [cliPath, ...words], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    let stdout = "";
+    child.stdout.on("data", (piece) => {
+      if (stdout === "") child.kill("SIGINT");
+      stdout += piece;
+    });
+    const [exitCode] = await once(child, "close");
+    expect([exitCode, JSON.parse(stdout.trim().split("\n").at(-1) ?? "")]).toEqual([
+      1,
+      expect.objectContaining({
+        ok: false,
+        diagnostics: [expect.objectContaining({ summary: "stopped before the proof was over" })],
+      }),
+    ]);
   });
 
   it("three times leaves without the answer to what was sent, and says so in a summary", async () => {

@@ -170,7 +170,7 @@ describe("reconcile import", () => {
   it("what is forgotten by a command is told with what takes it back, of the same project", async () => {
     write(world);
     await done(reconcile("apply", "-y", "--state", "other.json"));
-    const forgotten = await reconcile("state", "rm", "volume.data", "group.db", "--state", "other.json");
+    const forgotten = await reconcile("state", "rm", "volume.data", "group.db", "volume.data", "--state", "other.json");
     const back = [...forgotten.stderr.replace(/\s+/g, " ").matchAll(/reconcile (import --state other.json \S+ \S+)/g)];
     expect(back, forgotten.stderr).toHaveLength(2);
     for (const [, words] of back) expect((await reconcile(...words!.split(" "))).exitCode).toBe(0);

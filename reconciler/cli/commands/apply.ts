@@ -12,9 +12,9 @@ import { applyFlags, decidingFlags, type Flags, planFlags } from "../flags";
 import type { Finish } from "../output";
 import { checkoutDiffers, findFolder, nameState, readPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
-import { approveAndApply, planAndApply, planOfFiles, prepare, showPlan, stoppedEarly } from "../planning";
+import { approveAndApply, planAndApply, planOfFiles, prepare, showPlan } from "../planning";
 import { reviewPlan } from "../review";
-import type { Session } from "../session";
+import { type Session, stoppedBefore } from "../session";
 import type { Stop } from "../stop-signals";
 import { lockedSession, withSession } from "../with-session";
 import { chosenEnvironment, readWorkspace, type Workspace } from "../workspace";
@@ -74,7 +74,7 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
 async function applyHeld(session: Session, saved: SavedPlan, stop: Stop): Promise<Finish> {
   const { invocation } = session;
   const prepared = await prepare({ ...session, signal: stop.soft }, saved.options);
-  if (stop.soft.aborted) return stoppedEarly;
+  if (stop.soft.aborted) throw stoppedBefore();
   const differences = whatChanged(saved, prepared.plan);
   if (differences.length > 0) throw stale(differences);
   const review = await reviewPlan(session, prepared);

@@ -7,7 +7,7 @@ import { isStream, replaceOwnFile } from "../../outside/private-file";
 import { type ProofCheck, proofParts, proveDialect } from "../../rehearse/prove";
 import { command, oneArgument } from "../command";
 import { CommandFailed } from "../crash";
-import { listenForStop } from "../stop-signals";
+import { cutShort, listenForStop } from "../stop-signals";
 
 export const dialectProveCommand = command({
   usage: "dialect prove FILE",
@@ -65,7 +65,8 @@ export const dialectProveCommand = command({
       writeHead(file, `# Proven by reconcile dialect prove on ${new Date().toISOString().slice(0, 10)}: ${text}`);
       output.note(`Wrote it into the head of ${file}`);
     }
-    return output.finish({ exitCode: failed.length > 0 || !isWhole ? 1 : 0, diagnostics: failed.slice(0, 20) });
+    const told = [...failed.slice(0, 20), ...(isWhole ? [] : [cutShort("the proof")])];
+    return output.finish({ exitCode: told.length > 0 ? 1 : 0, diagnostics: told });
   },
 });
 

@@ -1,7 +1,6 @@
 /** `reconcile rehearse`: carries the plan out on a twin of the live world. The real service is sent reads only. */
 
 import { randomInt, randomUUID } from "node:crypto";
-import type { Diagnostic } from "../../core/model/diagnostic";
 import { runWithBadLuck } from "../../rehearse/chaos";
 import { type Rehearsal, rehearse, speedOfTwin, speedUnderChaos, withCatalogue } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
@@ -14,7 +13,7 @@ import { planOptions } from "../plan-options";
 import { prepareBeside } from "../planning";
 import { reviewPlan, withoutPlanText } from "../review";
 import type { Session } from "../session";
-import { listenForStop } from "../stop-signals";
+import { cutShort, listenForStop } from "../stop-signals";
 import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
@@ -78,8 +77,7 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     const shown = { ...rehearsal, assumptions: rehearsal.assumptions.map(output.masked) };
     output.print(rehearsalText(shown, plan.estimate, { colour: output.colour, width: output.width }));
     const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
-    // Trials that were not run have found nothing.
-    const stopped = stop.soft.aborted ? [stoppedRehearsal] : [];
+    const stopped = stop.soft.aborted ? [cutShort("the rehearsal")] : [];
     return output.finish({
       // The rehearsal ran whatever the review says, so the exit code tells what the real run would be refused for.
       exitCode:
@@ -94,13 +92,6 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     stop.close();
   }
 }
-
-const stoppedRehearsal: Diagnostic = {
-  severity: "error",
-  code: "apply/interrupted",
-  summary: "stopped before the rehearsal was over",
-  fix: "run the same command again",
-};
 
 async function tryChaos(
   { invocation }: Session,

@@ -213,28 +213,27 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
   const still: string[] = [];
   const left: Orphan[] = [];
   const forgotten: string[] = [];
+  const named = [...new Set(invocation.args)];
   await changeState(invocation, store, (state) =>
-    invocation.args
-      .flatMap((named) => meantBy(named, state))
-      .flatMap((address): StateChange[] => {
-        const intent = state.intents.get(address);
-        if (intent?.record !== undefined) open.push(intent);
-        const record = state.resources.get(address);
-        const orphans = record === undefined ? [] : leftWhenForgotten(record);
-        left.push(...orphans);
-        if (record?.id !== undefined) forgotten.push(`reconcile import ${inShell(address)} ${record.id}`);
-        still.push(...lastDuties(record));
-        const quarantined = state.quarantined.some((piece) => piece.address === address);
-        if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
-        return [
-          ...orphansAdded(orphans),
-          ...(record !== undefined ? [{ type: "resource" as const, address, record: null }] : []),
-          ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
-          ...(quarantined ? [{ type: "release" as const, address }] : []),
-        ];
-      }),
+    [...new Set(named.flatMap((one) => meantBy(one, state)))].flatMap((address): StateChange[] => {
+      const intent = state.intents.get(address);
+      if (intent?.record !== undefined) open.push(intent);
+      const record = state.resources.get(address);
+      const orphans = record === undefined ? [] : leftWhenForgotten(record);
+      left.push(...orphans);
+      if (record?.id !== undefined) forgotten.push(`reconcile import ${inShell(address)} ${record.id}`);
+      still.push(...lastDuties(record));
+      const quarantined = state.quarantined.some((piece) => piece.address === address);
+      if (record === undefined && !state.intents.has(address) && !quarantined) throw addressUnknown(address, state);
+      return [
+        ...orphansAdded(orphans),
+        ...(record !== undefined ? [{ type: "resource" as const, address, record: null }] : []),
+        ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
+        ...(quarantined ? [{ type: "release" as const, address }] : []),
+      ];
+    }),
   );
-  invocation.output.print(`Forgot ${invocation.args.join(", ")}. Nothing was deleted in the service.`);
+  invocation.output.print(`Forgot ${named.join(", ")}. Nothing was deleted in the service.`);
   if (forgotten.length > 0)
     invocation.output.note(
       `If a file still declares it, the next apply creates it a second time, or is refused where the name is taken. Remove it from the file, or import it again: ${invocation.output.here(forgotten.join(" && "))}`,
