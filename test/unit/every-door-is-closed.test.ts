@@ -32,7 +32,7 @@ describe("a desired state from which something is missing", () => {
       "reconciler/rehearse/rehearsal.ts",
     ]);
     expect(callersOf("makePlan")).toEqual([
-      "reconciler/cli/commands/import.ts",
+      "reconciler/cli/take-over.ts",
       "reconciler/engine/drift.ts",
       "reconciler/engine/plan.ts",
       "reconciler/one/one-run.ts",
@@ -55,10 +55,10 @@ describe("a desired state from which something is missing", () => {
       "reconciler/rehearse/prove.ts",
     ]);
     expect(callersOf("closedWith")).toEqual([
-      "reconciler/cli/commands/import.ts",
       "reconciler/cli/commands/pull.ts",
       // The judges of the branch that a pull request is for.
       "reconciler/cli/fleet/open-project.ts",
+      "reconciler/cli/take-over.ts",
       "reconciler/core/plan/as-recorded.ts",
       "reconciler/core/plan/undo.ts",
       "reconciler/kinds/group/one-rule.ts",
