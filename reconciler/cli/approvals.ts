@@ -14,6 +14,7 @@ import {
   sign,
   verify,
 } from "node:crypto";
+import { fieldsOfJson } from "../core/text/objects";
 
 /** What `RECONCILE_APPROVER` holds: a salt, and the public key that belongs to a passphrase with it. */
 export interface Approver {
@@ -68,16 +69,9 @@ export function approvalOf(
 
 /** The volumes that are flushed by the approver's word; `undefined`: this is no approval of this plan. */
 export function approved(approver: Approver, approval: string, plan: Buffer): readonly string[] | undefined {
-  let flushed: readonly string[];
-  let signature: string;
-  try {
-    const { flushed: addresses, signature: signed } = JSON.parse(approval);
-    if (!Array.isArray(addresses) || typeof signed !== "string") return undefined;
-    flushed = addresses.map(String);
-    signature = signed;
-  } catch {
-    return undefined;
-  }
+  const { flushed: addresses, signature } = fieldsOfJson(approval);
+  if (!Array.isArray(addresses) || typeof signature !== "string") return undefined;
+  const flushed = addresses.map(String);
   const key = createPublicKey({ key: Buffer.concat([publicHead, approver.publicKey]), format: "der", type: "spki" });
   return verify(null, statement(plan, flushed), key, Buffer.from(signature, "base64url")) ? flushed : undefined;
 }

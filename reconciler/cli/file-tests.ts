@@ -13,6 +13,7 @@ import { asClosed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
+import { inParallel } from "../core/text/in-parallel";
 import { onlyDefined } from "../core/text/objects";
 import { openBeside } from "../outside/beside";
 import {
@@ -57,7 +58,8 @@ export async function runFileTests(tests: readonly TestOfFile[], all: ForAll): P
 
 function runHere(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
   const shared = shareReadings(all);
-  return inParallel(tests, (test) => runOne(test, shared));
+  // Each test has a virtual clock of its own, so that no test waits for another.
+  return inParallel(tests, testsAtOnce, (test) => runOne(test, shared));
 }
 
 /**
@@ -88,17 +90,6 @@ interface ThreadData {
 export async function runTestsOfThread(): Promise<void> {
   const { tests, all }: ThreadData = workerData;
   parentPort?.postMessage(await runHere(tests, all));
-}
-
-/** Each test has a virtual clock of its own, so that no test waits for another. */
-async function inParallel<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {
-  const results = new Map<number, R>();
-  const open = items.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, item] of open) results.set(index, await use(item));
-  };
-  await Promise.all(Array.from({ length: Math.min(testsAtOnce, items.length) }, work));
-  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }
 
 async function runOne({ file, test }: TestOfFile, shared: SharedReadings): Promise<TestResult> {

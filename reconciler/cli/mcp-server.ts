@@ -17,11 +17,7 @@ export interface Tool {
   /** Whether the tool leaves the service, the state and the files unchanged. */
   readonly isReadOnly: boolean;
   /** `signal` is aborted when the caller no longer waits for the answer. */
-  call(
-    input: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-    person: PersonAtClient | undefined,
-  ): Promise<ToolResult>;
+  call(input: Fields, signal: AbortSignal, person: PersonAtClient | undefined): Promise<ToolResult>;
 }
 
 /**
@@ -29,7 +25,7 @@ export interface Tool {
  * a program of this machine answers it. `undefined`: declined, cancelled (`signal`), or the client went away.
  */
 export interface PersonAtClient {
-  ask(message: string, schema: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined>;
+  ask(message: string, schema: object, signal: AbortSignal): Promise<Fields | undefined>;
 }
 
 export interface ToolResult {
@@ -150,7 +146,7 @@ const asListed = ({ name, description, inputSchema, isReadOnly }: Tool): object 
 
 async function callTool(
   tools: readonly Tool[],
-  { name, arguments: given }: Readonly<Record<string, unknown>>,
+  { name, arguments: given }: Fields,
   signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<Outcome> {
@@ -170,10 +166,7 @@ async function callTool(
 }
 
 /** Refuses unknown input: were a misspelt `targets` left out, the plan of one address would be a plan of all. */
-function inputProblem(
-  { name, inputSchema: { properties, required = [] } }: Tool,
-  input: Readonly<Record<string, unknown>>,
-): string | undefined {
+function inputProblem({ name, inputSchema: { properties, required = [] } }: Tool, input: Fields): string | undefined {
   const known = Object.keys(properties);
   const unknown = Object.keys(input).find((key) => !known.includes(key));
   if (unknown !== undefined)

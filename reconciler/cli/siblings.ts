@@ -13,6 +13,7 @@ import type { Kind } from "../core/model/kinds";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
+import { inParallel } from "../core/text/in-parallel";
 import type { Prepared } from "../engine/plan";
 import { openProtectedStore } from "../store/open";
 import type { StoredState } from "../store/store";
@@ -55,7 +56,6 @@ export async function readSiblings({ one, origin, others }: Family): Promise<Sib
   const held: HeldResource[] = [];
   const lineages = new Set<string>();
   const warnings: Diagnostic[] = [];
-  const left = [...(await others())];
   const readOne = async ({ name, read: readStored }: Sibling): Promise<void> => {
     try {
       const stored = await readStored();
@@ -76,10 +76,7 @@ export async function readSiblings({ one, origin, others }: Family): Promise<Sib
       });
     }
   };
-  const readRest = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await readOne(next);
-  };
-  await Promise.all(Array.from({ length: readsAtOnce }, readRest));
+  await inParallel(await others(), readsAtOnce, readOne);
   return {
     find: (kind, { id, name }) =>
       held.find(

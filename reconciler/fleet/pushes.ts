@@ -2,6 +2,7 @@
  * A push to a repository: one fetch, and a round now for the stacks whose files changed; the other stacks keep their
  * time. A webhook tells of pushes, or the workers look at each repository in turn.
  */
+import { inParallel } from "../core/text/in-parallel";
 import type { Records } from "./database/records";
 import type { StackRecord } from "./database/stacks";
 import { type Queue, triggerOf } from "./queue";
@@ -76,12 +77,9 @@ export async function lookAtEach<Place>(
   signal: AbortSignal | undefined,
   look: (place: Place) => Promise<void>,
 ): Promise<void> {
-  const waiting = [...places];
-  const next = async (): Promise<void> => {
-    for (let place = waiting.shift(); place !== undefined && signal?.aborted !== true; place = waiting.shift())
-      await look(place);
-  };
-  await Promise.all(Array.from({ length: looksAtOnce }, next));
+  await inParallel(places, looksAtOnce, async (place) => {
+    if (signal?.aborted !== true) await look(place);
+  });
 }
 
 /** Looks at repositories that nobody looked at for a while, each by one worker. */

@@ -115,32 +115,19 @@ async function wayBackOf(session: Session, named: string): Promise<WayBackNow> {
   const said = diagnostics.filter(({ address }) => address === undefined || meant.has(address));
   if (hasErrors(said)) throw new CommandFailed(said);
   const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
-  const isDeclared = workspace.desired.resources.length > 0;
-  return {
-    desired,
-    before,
-    run: shortId(run.id),
-    stays: said,
-    notes: [
-      ...(later === 0
-        ? []
-        : [
-            {
-              severity: "warning" as const,
-              code: "undo/later-runs" as const,
-              summary: `this undoes ${later === 1 ? "the run" : `the ${later} runs`} after ${shortId(run.id)} as well`,
-            },
-          ]),
-      ...(isDeclared
-        ? [
-            {
-              severity: "warning" as const,
-              code: "undo/files-ahead" as const,
-              summary: "this changes no file, and the next apply would do again what the files still declare of it",
-              fix: "revert the change in the files as well (git revert), unless that is done",
-            },
-          ]
-        : []),
-    ],
-  };
+  const notes: Diagnostic[] = [];
+  if (later > 0)
+    notes.push({
+      severity: "warning",
+      code: "undo/later-runs",
+      summary: `this undoes ${later === 1 ? "the run" : `the ${later} runs`} after ${shortId(run.id)} as well`,
+    });
+  if (workspace.desired.resources.length > 0)
+    notes.push({
+      severity: "warning",
+      code: "undo/files-ahead",
+      summary: "this changes no file, and the next apply would do again what the files still declare of it",
+      fix: "revert the change in the files as well (git revert), unless that is done",
+    });
+  return { desired, before, run: shortId(run.id), stays: said, notes };
 }

@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
-import { errorCode, errorMessage } from "../../core/text/errors";
+import { errorCode, errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
 import { printable } from "../../core/text/printable";
 import { command, maybeOne } from "../command";
@@ -59,7 +59,7 @@ const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"]
  */
 function ignoreInGit(path: string): string | undefined {
   try {
-    const text = readOrEmpty(path);
+    const text = ifPossible(() => readFileSync(path, "utf8")) ?? "";
     const lines = new Set(text.split("\n").map((line) => line.trim()));
     const missing = ignored.filter((line) => !lines.has(line));
     if (missing.length === 0) return undefined;
@@ -67,14 +67,5 @@ function ignoreInGit(path: string): string | undefined {
     return path;
   } catch {
     return undefined;
-  }
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return "";
-    throw error;
   }
 }

@@ -14,6 +14,7 @@ import type { ConsentKind } from "../../core/plan/consent";
 import type { Plan } from "../../core/plan/plan";
 import { errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
+import type { Fields } from "../../core/text/objects";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
 import { isReallyBelow } from "../../outside/trust";
@@ -215,7 +216,7 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
 
 const textInput = (description: string) => ({ type: "string", description });
 const textsInput = (description: string) => ({ type: "array", items: { type: "string" }, description });
-const projectInput = {
+const inputOfProject = {
   files: textsInput("Files or folders of the desired state; left out: reconcile.yaml of the working folder."),
   environment: textInput("The environment of the file, where it declares several."),
 };
@@ -243,10 +244,10 @@ const filesOfRoot = ({ root }: Server, given: unknown): string[] =>
     return file;
   });
 
-const commonArguments = (
-  server: Server,
-  { files: given, environment: env }: Readonly<Record<string, unknown>>,
-): string[] => [...filesOfRoot(server, given), ...wordsGiven(env).flatMap((name) => ["--env", name])];
+const commonArguments = (server: Server, { files: given, environment: env }: Fields): string[] => [
+  ...filesOfRoot(server, given),
+  ...wordsGiven(env).flatMap((name) => ["--env", name]),
+];
 
 interface LookingMore {
   readonly required?: readonly string[];
@@ -258,7 +259,7 @@ const toolsOf = (server: Server): readonly Tool[] => {
     name: string,
     description: string,
     properties: object,
-    argv: (input: Readonly<Record<string, unknown>>) => readonly string[],
+    argv: (input: Fields) => readonly string[],
     more: LookingMore = {},
   ): Tool => ({
     name,
@@ -269,7 +270,7 @@ const toolsOf = (server: Server): readonly Tool[] => {
     call: (input, signal) => runTool(server, () => argv(input), signal),
   });
   const ofProject = (name: string, description: string, more?: LookingMore): Tool =>
-    looking(name, description, projectInput, (input) => [name, ...commonArguments(server, input)], more);
+    looking(name, description, inputOfProject, (input) => [name, ...commonArguments(server, input)], more);
   return [
     ofProject("validate", "Everything that can be checked without the service.", { asksService: false }),
     {
@@ -277,7 +278,7 @@ const toolsOf = (server: Server): readonly Tool[] => {
       description:
         "What apply would do, as JSON lines; sends only reads. The plan is kept under an id, with which a person can approve it.",
       inputSchema: objectSchema({
-        ...projectInput,
+        ...inputOfProject,
         target: textsInput("Only these addresses and what they stand on."),
       }),
       isReadOnly: !server.startsPrograms,
@@ -306,7 +307,7 @@ const toolsOf = (server: Server): readonly Tool[] => {
 
 async function planTool(
   server: Server,
-  input: Readonly<Record<string, unknown>>,
+  input: Fields,
   signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<ToolResult> {
@@ -351,7 +352,7 @@ function nextStep(server: Server, id: string, made: Plan, person: PersonAtClient
 
 async function apply(
   server: Server,
-  { plan: id }: Readonly<Record<string, unknown>>,
+  { plan: id }: Fields,
   signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<ToolResult> {

@@ -76,9 +76,13 @@ function vmCalled(asked: string, vms: ReadonlyMap<Address, Reachable>, { outputs
     ([, { privateIp, floatingIp }]) => value !== undefined && (value === privateIp || value === floatingIp),
   );
   if (byOutput !== undefined) return byOutput[0];
-  const near = [`vm.${asked}`, ...[...vms.keys()].filter((vm) => vm.startsWith(`${asked}[`))].find((vm) => vms.has(vm));
-  const meant = near ?? nearestName(asked, vms.keys());
-  throw fail(
+  throw vmUnknown(asked, [...vms.keys()]);
+}
+
+export function vmUnknown(asked: string, vms: readonly Address[]) {
+  const near = vms.find((vm) => vm === `vm.${asked}`) ?? vms.find((vm) => vm.startsWith(`${asked}[`));
+  const meant = near ?? nearestName(asked, vms);
+  return fail(
     "state/unknown-address",
     `the state has no VM ${asked}`,
     meant === undefined ? "reconcile state list" : `did you mean ${meant}?`,

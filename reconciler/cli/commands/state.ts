@@ -120,6 +120,9 @@ export const stateUnlockCommand = command({
   run: onStore(unlock),
 });
 
+const resolveAnswers = ["not-created", "confirmed", "reverted", "attached", "detached", "paid"] as const;
+type ResolveAnswer = (typeof resolveAnswers)[number];
+
 export const stateResolveCommand = command({
   usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached|--paid",
   summary: "settles a request whose outcome nothing shows",
@@ -130,17 +133,7 @@ export const stateResolveCommand = command({
     ["reconcile state resolve volume.data --attached", "the lost attach was done: the volume hangs there"],
     ["reconcile state resolve volume.data --paid", "you did by hand what its after_attach would have done"],
   ],
-  flags: [
-    "file",
-    "not-created",
-    "confirmed",
-    "reverted",
-    "attached",
-    "detached",
-    "paid",
-    "lock-timeout",
-    ...commonFlags,
-  ],
+  flags: ["file", ...resolveAnswers, "lock-timeout", ...commonFlags],
   positionals: oneArgument("an address"),
   complete: async (_, known) => [...((await known.state())?.intents.keys() ?? [])].map((word) => ({ word })),
   run: onStore(resolveOpen),
@@ -357,9 +350,6 @@ function refusePush(present: State, pushed: State): void {
       fix,
     );
 }
-
-const resolveAnswers = ["not-created", "confirmed", "reverted", "attached", "detached", "paid"] as const;
-type ResolveAnswer = (typeof resolveAnswers)[number];
 
 /** Records what a person found out in the service; the answer has to fit what is open. */
 async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number> {

@@ -14,7 +14,6 @@ import type { Plan } from "../../core/plan/plan";
 import type { StepChange } from "../../core/plan/record-patch";
 import type { Step, StepAction } from "../../core/plan/step";
 import { inShell } from "../../core/text/in-shell";
-import { nearestName } from "../../core/text/nearest";
 import { openForWriting } from "../../engine/apply";
 import type { Recorder } from "../../engine/recorder";
 import { failedBy } from "../../engine/run";
@@ -31,6 +30,7 @@ import { exitCodeOf, runDiagnostics } from "../run-end";
 import { unlessStopped } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
+import { vmUnknown } from "./ssh";
 
 const vmFlags = ["file", "lock-timeout", ...commonFlags] as const;
 const positionals = oneArgument("the address of a VM");
@@ -117,12 +117,10 @@ function actOnVm(
           `the id of ${address} is not known yet`,
           `reconcile apply looks for it; where it cannot: reconcile import ${inShell(address)} ID`,
         );
-      const vms = new Set(allOfKind(state.resources.values(), "vm").map((vm) => vm.address));
-      const near = vms.has(`vm.${address}`) ? `vm.${address}` : nearestName(address, vms);
-      throw fail(
-        "state/unknown-address",
-        `the state has no VM ${address}`,
-        near === undefined ? "reconcile state list" : `did you mean ${near}?`,
+      const vms = allOfKind(state.resources.values(), "vm");
+      throw vmUnknown(
+        address,
+        vms.map((vm) => vm.address),
       );
     }
     const action = actionOn({ id: record.id });
