@@ -135,7 +135,7 @@ function policyIn(
 }
 
 /** The program of a file without which a step cannot be carried out. */
-export function programOf(action: StepAction) {
+function programOf(action: StepAction) {
   if (action.operation === "flush") return action;
   return action.operation === "vm.check" && action.check.kind === "command" ? action.check : undefined;
 }

@@ -223,6 +223,45 @@ describe("a person approves", () => {
     expect(asked).toEqual([]);
   });
 
+  it.each<[string, object]>([
+    ["a check asks an address that only the file names", { http: "http://10.9.9.9/" }],
+    ["apply needs its check: true", { command: ["true"] }],
+  ])("in no way, and nobody is asked, where a closed run refuses it: %s", async (why, check) => {
+    const declare = (flavor_id: string) =>
+      writeFileSync(
+        join(folder, "reconcile.yaml"),
+        JSON.stringify({
+          version: 1,
+          project: "p",
+          region: "in-west-1",
+          service: { base_url: "embedded", timing: { poll_interval: "5ms" } },
+          vms: {
+            web: {
+              ...{ owner: "ops@acme.example", user_id: "1", image_id: "ubuntu-24.04", flavor_id, size: 1 },
+              lifecycle: { verify_resize: { check } },
+            },
+          },
+        }),
+      );
+    const env = { RECONCILE_TIME_SCALE: "0" };
+    declare("m1.small");
+    expect((await runCli(["apply", "-y"], { cwd: folder, env })).exitCode).toBe(0);
+    declare("m1.medium");
+    const asked: string[] = [];
+    const tools = async (tool: (name: string, input?: object) => Promise<{ text: string; isError: boolean }>) => {
+      const planned = await tool("plan");
+      expect(planned.text).toContain(`The tool apply cannot apply it: vm.web: ${why}`);
+      expect(await tool("apply", { plan: idIn(planned.text) })).toMatchObject({ isError: true });
+    };
+    await converse(
+      folder,
+      accept((name) => asked.push(name) > 0),
+      tools,
+      env,
+    );
+    expect(asked).toEqual([]);
+  });
+
   it("with the word that a volume is flushed, where the plan needs it", async () => {
     flushing({ attach_to: "web" });
     expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);

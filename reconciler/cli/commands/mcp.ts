@@ -17,7 +17,7 @@ import { inShell } from "../../core/text/in-shell";
 import type { Fields } from "../../core/text/objects";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
-import { isReallyBelow } from "../../outside/trust";
+import { closedTrust, isReallyBelow, type Trust, trustFrom } from "../../outside/trust";
 import { diagnosticsText } from "../../report/diagnostics-text";
 import { planLines } from "../../report/plan-text";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
@@ -30,7 +30,7 @@ import type { Flags } from "../flags";
 import { type PersonAtClient, serveTools, type Tool, type ToolResult } from "../mcp-server";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
-import { programOf, withoutPlanText } from "../review";
+import { programsMissing, withoutPlanText } from "../review";
 import { environmentsOf, readWorkspace } from "../workspace";
 
 export const mcpCommand = command({
@@ -68,6 +68,8 @@ interface Server {
   readonly environment: NodeJS.ProcessEnv;
   /** Programs that files name are started: whoever started the server said so. */
   readonly startsPrograms: boolean;
+  /** What the commands that it runs are closed to. */
+  readonly trust: Trust;
   readonly approver: Approver | undefined;
   /** The plans that its tool made, by their ids, as they were then. */
   readonly plans: Map<string, Buffer>;
@@ -82,6 +84,7 @@ function startServer(flags: Pick<Flags, "base-url" | "dialect" | "state">): Serv
     RECONCILE_STATE: flags.state,
   };
   for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
+  const addresses = [...(setting("RECONCILE_ADDRESSES") ?? "").split(/[\s,]+/), ...addressesHere()];
   const text = setting("RECONCILE_APPROVER");
   const approver = text === undefined ? undefined : readApprover(text);
   if (text !== undefined && approver === undefined)
@@ -93,13 +96,14 @@ function startServer(flags: Pick<Flags, "base-url" | "dialect" | "state">): Serv
   return {
     root,
     startsPrograms,
+    trust: startsPrograms ? trustFrom() : closedTrust("this server", root, addresses),
     approver,
     plans: new Map(),
     environment: {
       ...process.env,
       RECONCILE_PROGRAMS: startsPrograms ? "run" : "none",
       RECONCILE_FILES_BELOW: root,
-      RECONCILE_ADDRESSES: [setting("RECONCILE_ADDRESSES") ?? "", ...addressesHere()].join(" ").trim(),
+      RECONCILE_ADDRESSES: addresses.join(" ").trim(),
     },
   };
 }
@@ -139,14 +143,14 @@ const unlockingFlags = (plan: Plan): string =>
     .map((address) => `--unprotect ${inShell(address)}`)
     .join(" ");
 
-/** Why the tool `apply` cannot apply a plan, however it is approved. */
-function whyNoTool(plan: Plan, startsPrograms: boolean): string | undefined {
+/** Why the tool `apply` cannot apply a plan, however it is approved: nobody is asked about what would be refused. */
+function whyNoTool(plan: Plan, { trust }: Server): string | undefined {
   const unlocking = unlockingFlags(plan);
   if (unlocking !== "")
     return `it changes what is protected, and no tool lifts a protection: whoever applies it adds ${unlocking}`;
-  return plan.steps.some(({ action }) => programOf(action) !== undefined) && !startsPrograms
-    ? "it needs a flush command or a check of the file, and this server starts no programs"
-    : undefined;
+  const refused = programsMissing(plan, trust, false);
+  if (refused.length === 0) return undefined;
+  return `${refused.map(({ summary }) => summary).join("; ")}; and this server closes its runs to that`;
 }
 
 const never = new AbortController().signal;
@@ -341,7 +345,7 @@ async function planTool(
 /** How this plan can be applied, or why not by a tool. */
 function nextStep(server: Server, id: string, made: Plan, person: PersonAtClient | undefined): string {
   const byHand = `A person applies it from a terminal: it is saved as ${planFile(id)}.`;
-  const why = whyNoTool(made, server.startsPrograms);
+  const why = whyNoTool(made, server);
   if (why !== undefined) return `The tool apply cannot apply it: ${why}. ${byHand}`;
   const flushed = flushesOf(made);
   const words = flushed.length === 0 ? "" : `, with the word that ${flushed.join(" and ")} is flushed`;
@@ -366,8 +370,7 @@ async function apply(
     const saved = readPlan(own);
     if (saved === undefined) return { text: "no tool has made such a plan: plan first", isError: true };
     const made = planOfSaved(saved);
-    if (whyNoTool(made, server.startsPrograms) !== undefined)
-      return { text: nextStep(server, id, made, person), isError: true };
+    if (whyNoTool(made, server) !== undefined) return { text: nextStep(server, id, made, person), isError: true };
     const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, saved, signal, person));
     if (flushed === undefined)
       return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
