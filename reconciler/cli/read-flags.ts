@@ -75,6 +75,9 @@ export function readFlags(argv: readonly string[], command: FlagReads): ReadFlag
     if (problem !== undefined) problems.push(problem);
     if (badValue !== undefined) badValues.push(badValue);
   }
+  // What stands behind `--` is for another program, or is completed.
+  if (before.includes(""))
+    problems.push(`reconcile ${name} has an empty argument: a variable of the shell may be unset`);
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   // Behind a flag that the command lacks it may be that flag's value, and a secret.

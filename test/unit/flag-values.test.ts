@@ -57,6 +57,17 @@ describe("the values of flags", () => {
     ]);
   });
 
+  it("refuses an empty argument, which nobody types, but for the words of another program", () => {
+    const command = { name: "state rm", flags: [], positionals: { min: 1, max: 9, what: "an address" } };
+    expect(readFlags(["", "vm.db"], command).problems).toEqual([
+      "reconcile state rm has an empty argument: a variable of the shell may be unset",
+    ]);
+    expect(readFlags(["vm.db", "--", "echo", ""], command)).toMatchObject({
+      problems: [],
+      args: ["vm.db", "echo", ""],
+    });
+  });
+
   it("have a shape wherever help calls them a number, a duration or a code", () => {
     const without = Object.entries(flagRows).filter(
       ([name, { value, shape }]) =>
