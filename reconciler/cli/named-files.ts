@@ -1,7 +1,7 @@
 /**
- * The files that a command line names. A closed run reads no link that leads out of the checkout, whichever word names
- * it. What is written and also read would be gone before it was read, or be another one afterwards: a list of targets,
- * variables, a saved plan. Two results in one file are one of them.
+ * The files that a command line names. A closed run reads nothing and writes nothing through a link that leads out of the
+ * checkout, whichever word names it. What is written and also read would be gone before it was read, or be another one
+ * afterwards: a list of targets, variables, a saved plan. Two results in one file are one of them.
  */
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -28,17 +28,20 @@ export function checkFilesNamed(
   );
   // What doctor was given is what it writes again, and where --force is needed it says that the file may be lost.
   const rewrites = name === "doctor" || taken.includes("force");
-  const written = given.filter(
-    ({ flag, row, path }) => row.writes && !isStream(path) && !(rewrites && flag === "--out"),
-  );
+  const results = given.filter(({ row, path }) => row.writes && !isStream(path));
+  const written = results.filter(({ flag }) => !(rewrites && flag === "--out"));
   const read = [
     // What is no file, such as an output or an address, may have the name of one.
     ...(complete === undefined ? args : []).map((path) => ({ flag: path, path })),
     ...given.filter(({ row }) => row.writes !== true && (offersOf(row) === "files" || row.twoWords === true)),
     ...filesOfFlags(flags).map((path) => ({ flag: path, path })),
   ].filter(({ path }) => ifPossible(() => statSync(path))?.isFile() === true);
-  for (const { path } of read) {
-    const refused = refusedLink(trustFrom(flags["no-programs"]), path);
+  const touched = [
+    ...read.map(({ path }) => [path, "read"] as const),
+    ...results.map(({ path }) => [path, "written"] as const),
+  ];
+  for (const [path, done] of touched) {
+    const refused = refusedLink(trustFrom(flags["no-programs"]), path, done);
     if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
   }
   for (const [at, { flag, path }] of written.entries()) {

@@ -173,19 +173,20 @@ const anyAddress = "192.0.2.1";
 export function refusedPath(
   trust: Trust,
   path: string,
+  done: "read" | "written" = "read",
 ): { readonly code: DiagnosticCode; readonly problem: string; readonly fix: string } | undefined {
   if (trust.closedBy === undefined || isReallyBelow(path, trust.root)) return undefined;
   return {
     code: "trust/path",
-    problem: `${path} is not read: it lies outside of ${trust.root}, and ${trust.closedBy} closes this run`,
+    problem: `${path} is not ${done}: it lies outside of ${trust.root}, and ${trust.closedBy} closes this run`,
     fix: "move it into the checkout, or set RECONCILE_FILES_BELOW to a folder above both",
   };
 }
 
 /** A file that a person named: only a link that leads out of the root is refused, since others may have made it. */
-export const refusedLink = (trust: Trust, path: string): ReturnType<typeof refusedPath> =>
+export const refusedLink = (trust: Trust, path: string, done?: "read" | "written"): ReturnType<typeof refusedPath> =>
   isPathBelow(resolve(path), trust.root) || isReallyBelow(dirname(resolve(path)), trust.root)
-    ? refusedPath(trust, path)
+    ? refusedPath(trust, path, done)
     : undefined;
 
 const isAddressTrusted = ({ addresses }: Trust, address: string): boolean => {

@@ -1,6 +1,6 @@
 /** What a file may name beside itself: plain files, of this program, and nothing of others is shown. */
 import { execFileSync } from "node:child_process";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkoutDiffers } from "../../reconciler/cli/plan-file";
@@ -194,6 +194,13 @@ describe("a closed run", () => {
       const ran = await run(folder, [...words.split(" "), "--no-programs"]);
       expect([words, said(ran)]).toEqual([words, expect.stringMatching(/\[trust\/path\]: .*lies outside of/)]);
       expect([words, said(ran)]).toEqual([words, expect.not.stringContaining("canary")]);
+    }
+    writeFiles(outside, { empty: "" });
+    symlinkSync(join(outside, "empty"), join(folder, "result"));
+    for (const words of ["output -f own.yaml --format hosts --write result", "doctor -f own.yaml --out result"]) {
+      const ran = await run(folder, [...words.split(" "), "--no-programs"]);
+      expect([words, said(ran)]).toEqual([words, expect.stringMatching(/result is not written: it lies outside of/)]);
+      expect(readFileSync(join(outside, "empty"), "utf8")).toBe("");
     }
     const named = await run(folder, ["plan", "own.yaml"], { ...closed, RECONCILE_DIALECT: "link" });
     expect([named.exitCode, said(named)]).toEqual([1, expect.stringContaining("trust/path")]);
