@@ -159,7 +159,7 @@ const routeProblems = (file: YamlFile, given: DialectFile): Problem[] =>
     const at = (key: string) => placeOf(file, ["operations", operation, key], "value");
     const reads = {
       code: "dialect/not-allowed",
-      summary: `${operation} only reads, and a ${route.method} is sent to change something`,
+      summary: `${operation} only reads, and a DELETE is sent to delete`,
       fix: "write GET, or POST where this service reads so",
       at: at("method"),
     } as const;
@@ -170,7 +170,7 @@ const routeProblems = (file: YamlFile, given: DialectFile): Problem[] =>
       at: at("when"),
     } as const;
     return [
-      ...(isOfRead(operation) && route.method !== "GET" && route.method !== "POST" ? [reads] : []),
+      ...(isOfRead(operation) && route.method === "DELETE" ? [reads] : []),
       ...(operation !== "group.rule.delete" && route.when !== undefined ? [one] : []),
     ];
   });

@@ -153,14 +153,6 @@ describe("problems", () => {
       "operations: { vm.list: { method: get, path: /x } }",
       { code: "dialect/not-allowed", fix: "write GET", source: { file: "dialect.yaml", line: 1, column: 34 } },
     ],
-    "a read that changes something": [
-      "operations: { vm.list: { method: PUT, path: /x } }",
-      {
-        code: "dialect/not-allowed",
-        summary: "vm.list only reads, and a PUT is sent to change something",
-        source: { file: "dialect.yaml", line: 1, column: 34 },
-      },
-    ],
     "a rate that lets a run wait for a day": [
       "limits: { requests_per_second: 0.00001 }",
       { code: "dialect/wrong-type", detail: "expected at least 0.01" },
