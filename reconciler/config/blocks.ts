@@ -15,12 +15,12 @@ import {
   type Each,
   type InterpolationScope,
   interpolate,
+  keepingSecrets,
   type OnProblem,
-  type SecretPart,
   storedInTheClear,
 } from "./interpolation";
 import { namesNothing, type Origins, originsOf, type Reference, referencesAt } from "./origins";
-import type { Problems } from "./problems";
+import type { ConfigProblem, Problems } from "./problems";
 import { type Defaults, findIn, type Layer, type MergedEntry } from "./sources";
 import {
   isMap,
@@ -92,31 +92,31 @@ export function expandBlocks(
     if ((value !== null && !isMap(value)) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
     const own: YamlMap = value ?? {};
     const isSwitched = Object.hasOwn(own, "enabled");
+    const isMany = Object.hasOwn(own, "for_each");
     const { enabled, merged } = withoutSwitch(mergeUnder(own, defaults.values));
-    if (!Object.hasOwn(own, "for_each")) {
-      const block: Block = { kind, key, entry, defaults, ...inRoom };
-      if (isSwitched && !isEnabled(block, enabled, scope, problems)) {
-        disabled.add(key);
-        continue;
-      }
+    const block: Block = { kind, key, entry, defaults, ...inRoom };
+    const isOn = (each?: Each): boolean =>
+      isSwitchedOn(enabled, { ...scope, each }, problems, placeInBlock(block, ["enabled"]));
+    const switchedEach = isMany && isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
+    if (isSwitched && !switchedEach && !isOn()) {
+      disabled.add(key);
+      continue;
+    }
+    if (!isMany) {
       blocks.set(key, block);
       made.count++;
       makings.push({ block, values: merged, isPlain: !interpolates && !isSwitched });
       continue;
     }
-    const switchedEach = isSwitched && /\$\{[^}]*\beach\b/.test(String(own["enabled"]));
-    if (isSwitched && !switchedEach && !isEnabled({ kind, key, entry, defaults }, enabled, scope, problems)) {
-      disabled.add(key);
-      continue;
-    }
-    const { for_each: written, ...rest } = merged;
+    const { for_each: written, ...values } = merged;
     const room = Math.max(0, mostInstancesOfAll - made.count);
-    const all = expandForEach(written, placesOfForEach(kind, entry), scope, room, problems);
-    const items = switchedEach ? enabledOf(all, { kind, key, entry, defaults }, enabled, scope, problems) : all;
-    const block: Block = { kind, key, entry, defaults, eachKeys: items.map((item) => item.key), ...inRoom };
-    blocks.set(key, block);
+    const at = (inner: Path): Place => placeOf(entry.source, [sectionOf[kind], key, "for_each", ...inner], "value");
+    const all = expandForEach(written, at, scope, room, problems);
+    const items = switchedEach ? all.filter(isOn) : all;
+    const many: Block = { ...block, eachKeys: items.map((item) => item.key) };
+    blocks.set(key, many);
     made.count += items.length;
-    makings.push({ block, values: rest, items });
+    makings.push({ block: many, values, items });
   }
   const instances = (whole: InterpolationScope): Instance[] =>
     makings.flatMap(({ block, values, items, isPlain }) => {
@@ -143,27 +143,11 @@ const plainInstance = (block: Block, within: string, values: YamlMap, whole: Int
   values: block.defaults.below === undefined ? values : mergeUnder(values, inherited(block, whole)),
 });
 
-const placesOfForEach =
-  (kind: Kind, { source, key }: MergedEntry) =>
-  (inner: Path): Place =>
-    placeOf(source, [sectionOf[kind], key, "for_each", ...inner], "value");
-
-const enabledOf = (
-  all: Each[],
-  block: Block,
-  enabled: unknown,
-  scope: InterpolationScope,
-  problems: Problems,
-): Each[] => all.filter((each) => isEnabled(block, enabled, { ...scope, each }, problems));
-
 function withoutSwitch(values: YamlMap): { readonly enabled?: unknown; readonly merged: YamlMap } {
   if (!Object.hasOwn(values, "enabled")) return { merged: values };
   const { enabled, ...merged } = values;
   return { enabled, merged };
 }
-
-const isEnabled = (block: Block, enabled: unknown, scope: InterpolationScope, problems: Problems): boolean =>
-  isSwitchedOn(enabled, scope, problems, placeInBlock(block, ["enabled"]));
 
 /**
  * The settings of the files that use a component, in the words of those files: with their variables, not the
@@ -193,34 +177,24 @@ function makeInstance(
   problems: Problems,
 ): Instance {
   const address = formatAddress({ within, kind: block.kind, key: block.key, each: each?.key });
-  let holdsShapes = false;
+  let holdsShapes: true | undefined;
   const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
-  const refuse = ({ name, path }: SecretPart): void => {
-    if (!keepsSecrets(path)) problems.add({ ...storedInTheClear(name, path), address, at: placeInBlock(block, path) });
+  const report = (problem: Pick<ConfigProblem, "code" | "summary">, path: Path) =>
+    problems.add({ ...problem, address, at: placeInBlock(block, path) });
+  const refuse = (name: string, path: Path): void => {
+    if (!keepsSecrets(path)) report(storedInTheClear(name, path), path);
   };
-  const told: InterpolationScope = {
-    ...scope,
-    onShape: () => {
-      holdsShapes = true;
-    },
-    onSensitive: (name, path) => refuse({ name, path }),
+  const onShape = (): void => {
+    holdsShapes = true;
   };
-  const report: OnProblem = (problem, path) => problems.add({ ...problem, address, at: placeInBlock(block, path) });
-  const values = interpolate(merged, told, report);
+  const values = interpolate(merged, { ...scope, onShape, onSensitive: refuse }, report);
   const own = isMap(values) ? values : {};
-  const secrets: SecretPart[] = [];
-  const onSensitive = (name: string, path: Path) => void secrets.push({ name, path: [...path] });
-  const under = inherited(block, { ...scope, onSensitive }, report);
+  const { scope: below, secrets } = keepingSecrets(scope);
+  const under = inherited(block, below, report);
   const all = mergeUnder(own, under);
   // What the block says itself takes the place of a setting, be it of a sensitive one.
-  for (const secret of secrets) if (valueAt(all, secret.path) === valueAt(under, secret.path)) refuse(secret);
-  return {
-    block,
-    address,
-    values: all,
-    each: each?.key,
-    holdsShapes: holdsShapes ? holdsShapes : undefined,
-  };
+  for (const { name, path } of secrets) if (valueAt(all, path) === valueAt(under, path)) refuse(name, path);
+  return { block, address, values: all, each: each?.key, holdsShapes };
 }
 
 /** A check is run and forgotten; every other value is written to the state, or sent and shown again. */

@@ -5,15 +5,14 @@
 
 import { nearestText } from "../core/text/nearest";
 import { plainValuesIn } from "../core/text/objects";
-import { type OpenNamedFile, openOrSayWhy } from "./environments";
+import { type OpenNamedFile, openNamed } from "./environments";
 import { problemsOf } from "./generated/component";
 import { type InterpolationScope, interpolate } from "./interpolation";
 import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
-import { schemaProblems } from "./schema-problems";
-import { schemaWords } from "./schema-words";
+import { addSchemaProblems } from "./schema-words";
 import { lineOf, type Merged, mergeSources } from "./sources";
-import { parseTemplate } from "./template";
+import { parseTemplate, type TemplatePart } from "./template";
 import type { VarDeclaration } from "./vars";
 import { isMap, type Path, type Place, placeOf, type YamlFile, type YamlMap } from "./yaml/file";
 
@@ -44,15 +43,12 @@ export function openComponentFile(
   if (typeof from !== "string") return undefined;
   const asked = `${beside}\n${from}`;
   if (known.has(asked)) return known.get(asked);
-  const found = openOrSayWhy(from, beside, open);
-  if (!("source" in found)) {
-    problems.add({ code: "config/file-unreadable", summary: found.problem, fix: found.fix, at: place(["from"]) });
-    return undefined;
-  }
-  const { file } = found.source;
+  const found = openNamed(from, place(["from"]), open, problems);
+  if (found === undefined) return undefined;
+  const { file } = found;
   if (!known.has(file)) {
     const inside = problemsIn(problems, `used as a component in ${lineOf(place([]))}`);
-    known.set(file, readComponent(readOwnYaml(found.source, inside, expectedComponent()), inside));
+    known.set(file, readComponent(readOwnYaml(found, inside, expectedComponent()), inside));
   }
   const component = known.get(file);
   known.set(asked, component);
@@ -84,9 +80,7 @@ function readComponent(source: YamlFile, problems: Problems): ComponentFile | un
 }
 
 function checkShape(source: YamlFile, problems: Problems): void {
-  if (source.root !== undefined)
-    for (const problem of schemaProblems(source, problemsOf(source.root), schemaWords()))
-      if (!problems.covers(problem.at)) problems.add(problem);
+  addSchemaProblems(source, source.root === undefined ? [] : problemsOf(source.root), problems);
   addNumberProblems(source, problems);
 }
 
@@ -116,17 +110,13 @@ function reportUnused(
   problems: Problems,
 ): void {
   const used = new Set<string>();
-  const visitExpression = ({
-    root: word,
-    steps,
-  }: Exclude<ReturnType<typeof parseTemplate>["parts"][number], string>) => {
-    const [first] = steps;
-    if (word === "param" && first?.kind === "field") used.add(first.name);
-    for (const step of steps) if (step.kind === "key" && typeof step.key === "object") visitExpression(step.key);
+  const visit = (part: TemplatePart): void => {
+    if (typeof part === "string") return;
+    const [first] = part.steps;
+    if (part.root === "param" && first?.kind === "field") used.add(first.name);
+    for (const step of part.steps) if (step.kind === "key") visit(step.key);
   };
-  for (const text of plainValuesIn(root))
-    if (typeof text === "string" && text.includes("${"))
-      for (const part of parseTemplate(text).parts) if (typeof part === "object") visitExpression(part);
+  for (const text of plainValuesIn(root)) if (typeof text === "string") parseTemplate(text).parts.forEach(visit);
   for (const { name } of parameters) {
     if (used.has(name)) continue;
     const others = [...used].filter((each) => !parameters.some((parameter) => parameter.name === each));

@@ -119,9 +119,8 @@ function convertPermission(
       direction,
       ethertype,
       protocol: service.protocol,
-      ...onlyDefined({ ports: service.ports }),
       remote,
-      ...onlyDefined({ description: description === "" ? undefined : description }),
+      ...onlyDefined({ ports: service.ports, description: description === "" ? undefined : description }),
     });
   };
   for (const { source, ethertype } of addresses) {

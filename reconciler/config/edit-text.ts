@@ -113,7 +113,9 @@ const pairOf = (map: SomeMap, key: string) =>
 const splice = (text: string, from: number, to: number, by: string): string =>
   text.slice(0, from) + by + text.slice(to);
 
-export const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+/** Of a pair, where its key begins. */
+export const startOf = (node: unknown): number | undefined =>
+  isPair(node) ? startOf(node.key) : isNode(node) ? node.range?.[0] : undefined;
 
 /** The end of what a node or a pair says, without what follows on its line. */
 export function endOf(text: string, node: unknown): number | undefined {
@@ -220,10 +222,10 @@ function quotedLike(node: unknown, value: Plain): string | undefined {
 }
 
 function cutKey(text: string, map: SomeMap, key: string): string | undefined {
-  const index = map.items.findIndex(({ key: one }) => (isScalar(one) ? String(one.value) : one) === key);
-  const pair = map.items[index];
+  const pair = pairOf(map, key);
   if (pair === undefined) return text;
-  const [from, to] = [startOf(pair.key), endOf(text, pair)];
+  const index = map.items.indexOf(pair);
+  const [from, to] = [startOf(pair), endOf(text, pair)];
   if (from === undefined || to === undefined) return undefined;
   if (map.flow === true) return fromFlow(text, map, index, from, to, "{}");
   return map.items.length === 1 || indentOf(text, from) === undefined
@@ -241,8 +243,7 @@ function fromFlow(
   empty: string,
 ): string | undefined {
   if (items.length === 1) return range == null ? undefined : splice(text, range[0], range[1], empty);
-  const behind: unknown = items[index + 1];
-  const next = startOf(isPair(behind) ? behind.key : behind);
+  const next = startOf(items[index + 1]);
   if (next !== undefined) return splice(text, from, next, "");
   const end = endOf(text, items[index - 1]);
   return end === undefined ? undefined : splice(text, end, to, "");
@@ -267,7 +268,7 @@ function appended(text: string, list: YAMLSeq<unknown>, item: string): string | 
 }
 
 /** The place of the dash before an item, where both are on one line. */
-function dashOf(text: string, start: number): number | undefined {
+export function dashOf(text: string, start: number): number | undefined {
   const begin = lineStart(text, start);
   const match = /^( *)- +$/.exec(text.slice(begin, start));
   return match === null ? undefined : begin + (match[1] ?? "").length;

@@ -43,10 +43,7 @@ export function chooseEnvironment(
   for (const entry of merged.environments) checkEntry(entry, merged, problems);
   if (names.length === 0 && env === undefined) return { name: undefined, merged, vars: new Map() };
   const entry = merged.environments.find(({ key }) => key === env);
-  if (entry === undefined) {
-    reportChoice(env, names, merged, problems);
-    return undefined;
-  }
+  if (entry === undefined) return reportChoice(env, names, merged, problems);
   const said = isMap(entry.value) ? entry.value : {};
   const layerOf = (path: Path): Layer => ({ source: entry.source, path: ["environments", entry.key, ...path] });
   return {
@@ -71,33 +68,30 @@ function orDeclare(env: string): Advice {
   return [toSay([`leave --env and RECONCILE_ENV out, ${declared}`], `leave env out, ${declared}`)];
 }
 
-function reportChoice(env: string | undefined, names: readonly string[], merged: Merged, problems: Problems): void {
+function reportChoice(
+  env: string | undefined,
+  names: readonly string[],
+  merged: Merged,
+  problems: Problems,
+): undefined {
   const [first] = merged.environments;
-  const at = first === undefined ? undefined : placeOf(first.source, ["environments"]);
-  const near = env === undefined ? undefined : nearestName(env, names);
+  const report = (summary: string, fix: Advice): undefined =>
+    problems.add({
+      code: "config/environment",
+      summary,
+      detail: first === undefined ? undefined : `the file declares ${listed(names)}`,
+      fix,
+      at: first === undefined ? undefined : placeOf(first.source, ["environments"]),
+    });
+  const [name = ""] = names;
   if (env === undefined)
-    problems.add({
-      code: "config/environment",
-      summary: "no environment is chosen",
-      detail: `the file declares ${listed(names)}`,
-      fix: toChoose(`give --env ${names[0]}, or set RECONCILE_ENV`, `${names[0]}`),
-      at,
-    });
-  else if (names.length === 0)
-    problems.add({
-      code: "config/environment",
-      summary: `there is no environment ${env}: the file declares none`,
-      fix: orDeclare(env),
-    });
-  else
-    problems.add({
-      code: "config/environment",
-      summary: env === reservedName ? "this needs one environment" : `there is no environment ${env}`,
-      detail: `the file declares ${listed(names)}`,
-      fix:
-        near === undefined ? toChoose(`give --env ${names[0]}`, `${names[0]}`) : toChoose(`write --env ${near}`, near),
-      at,
-    });
+    return report("no environment is chosen", toChoose(`give --env ${name}, or set RECONCILE_ENV`, name));
+  if (first === undefined) return report(`there is no environment ${env}: the file declares none`, orDeclare(env));
+  const near = nearestName(env, names);
+  return report(
+    env === reservedName ? "this needs one environment" : `there is no environment ${env}`,
+    near === undefined ? toChoose(`give --env ${name}`, name) : toChoose(`write --env ${near}`, near),
+  );
 }
 
 /** Problems of an environment whether it is chosen or not. The schema judges its shape. */
@@ -192,16 +186,9 @@ function readEnvironmentVars(
     const scope = { vars: new Map(), environment: entry.key };
     const path = interpolate(written, scope, (problem) => problems.add({ ...problem, at: placeIn(["vars_file"]) }));
     if (typeof path === "string") {
-      const opened = openOrSayWhy(path, entry.source.file, open);
-      if ("source" in opened)
-        for (const [name, value] of readVarFile(opened.source, merged.vars, problems)) given.set(name, value);
-      else
-        problems.add({
-          code: "config/file-unreadable",
-          summary: opened.problem,
-          fix: opened.fix,
-          at: placeIn(["vars_file"]),
-        });
+      const opened = openNamed(path, placeIn(["vars_file"]), open, problems);
+      if (opened !== undefined)
+        for (const [name, value] of readVarFile(opened, merged.vars, problems)) given.set(name, value);
     }
   }
   const vars = isMap(said["vars"]) ? said["vars"] : {};
@@ -223,3 +210,15 @@ export const openOrSayWhy = (
   open: OpenNamedFile | undefined,
 ): ReturnType<OpenNamedFile> =>
   open?.(path, beside) ?? { problem: `${shown(path)} is not read: this program opens no files that a file names` };
+
+/** The file that is named at a place; `undefined`: it cannot be read, which is reported. */
+export function openNamed(
+  path: string,
+  at: Place,
+  open: OpenNamedFile | undefined,
+  problems: Problems,
+): ConfigSource | undefined {
+  const found = openOrSayWhy(path, at.source.file, open);
+  if ("source" in found) return found.source;
+  return problems.add({ code: "config/file-unreadable", summary: found.problem, fix: found.fix, at });
+}

@@ -10,7 +10,7 @@ import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";
 import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
-import { type ConfigCode, fixOfLone, type Problems, shown } from "./problems";
+import { type ConfigCode, type ConfigProblem, fixOfLone, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
 
 /** The block that is read, for messages. */
@@ -45,6 +45,10 @@ export const fieldOf = <V extends object>(values: V, key: KeyOf<V>): unknown =>
 export const isGiven = <V extends object>(values: V, key: KeyOf<V>): boolean =>
   Object.hasOwn(values, key) && values[key] !== null;
 
+/** Reports a problem at a place of the block. */
+export const reportAt = (subject: Subject, path: Path, problem: Omit<ConfigProblem, "at">): undefined =>
+  subject.problems.add({ address: subject.address, ...problem, at: subject.place(path) });
+
 /** Nothing is reported of what could not be interpolated, which is reported already. */
 export function reportValue(
   subject: Subject,
@@ -56,15 +60,12 @@ export function reportValue(
   if (value === undefined) return undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "value";
   if (typeof value === "string" && holdsOpen(value)) return reportOpen(subject, path, field, value);
-  subject.problems.add({
+  return reportAt(subject, path, {
     code,
     summary: `${field} cannot be ${shown(value)}`,
     detail: `expected ${expected}`,
     fix,
-    address: subject.address,
-    at: subject.place(path),
   });
-  return undefined;
 }
 
 /** The components of the file that the block stands in. */
@@ -72,14 +73,11 @@ const roomOf = ({ address }: Subject): string => componentOf(address ?? "");
 
 /** Reports a value that only the service knows, at a place that needs the value before anything is planned. */
 function reportOpen(subject: Subject, path: Path, field: string, value: string): undefined {
-  subject.problems.add({
+  return reportAt(subject, path, {
     code: "config/not-known-yet",
     summary: `${field} cannot be ${withoutMarks(value, roomOf(subject))}`,
     detail: placesOfOpen,
-    address: subject.address,
-    at: subject.place(path),
   });
-  return undefined;
 }
 
 export function reportMissing(subject: Subject, key: string, fix: string): void {

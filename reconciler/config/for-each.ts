@@ -1,6 +1,13 @@
 /** Unrolls a for_each: a list of keys, a map of keys to values, or a number of instances. */
 import { eachKeyProblem } from "../core/model/address";
-import { type Each, type InterpolationScope, interpolate, type SecretPart, storedInTheClear } from "./interpolation";
+import {
+  type Each,
+  type InterpolationScope,
+  interpolate,
+  keepingSecrets,
+  type SecretPart,
+  storedInTheClear,
+} from "./interpolation";
 import { holdsOpen, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import { type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml/file";
@@ -24,11 +31,7 @@ export function expandForEach(
       [],
       "split them into projects, each in a folder and with a state of its own",
     );
-  const secrets: SecretPart[] = [];
-  const told: InterpolationScope = {
-    ...scope,
-    onSensitive: (name, path) => void secrets.push({ name, path: [...path] }),
-  };
+  const { scope: told, secrets } = keepingSecrets(scope);
   const given = interpolate(written, told, (problem, step) => problems.add({ ...problem, at: at(step) }));
   if (given === undefined) return [];
   // A variable given on the command line is text: 3, [a, b] and {a: 1} mean there what they mean in a file.
@@ -42,17 +45,9 @@ export function expandForEach(
   }
   const isList = Array.isArray(value);
   if (!isList && !isMap(value)) {
-    fail(
-      `for_each cannot be ${shown(given)}`,
-      expectation,
-      [],
-      typeof given === "string" && !/^\s*[[{]/.test(given)
-        ? `write [${given
-            .trim()
-            .split(/[\s,]+/)
-            .join(", ")}]`
-        : undefined,
-    );
+    const isWords = typeof given === "string" && !/^\s*[[{]/.test(given);
+    const fix = isWords ? `write [${given.trim().replaceAll(/[\s,]+/g, ", ")}]` : undefined;
+    fail(`for_each cannot be ${shown(given)}`, expectation, [], fix);
     return [];
   }
   // The items of a list are parts of addresses. The keys of a map are as well, and no secrets.

@@ -32,6 +32,12 @@ export interface SecretPart {
 export const secretIn = (secrets: readonly SecretPart[], part: readonly string[]): string | undefined =>
   secrets.find(({ path }) => path.every((step, at) => at >= part.length || String(step) === part[at]))?.name;
 
+/** The same names, where what sensitive variables gave is kept. */
+export function keepingSecrets(scope: InterpolationScope): { scope: InterpolationScope; secrets: SecretPart[] } {
+  const secrets: SecretPart[] = [];
+  return { scope: { ...scope, onSensitive: (name, path) => void secrets.push({ name, path: [...path] }) }, secrets };
+}
+
 /** Variables of a file, or parameters of a component. */
 export interface VariableValues {
   has(name: string): boolean;
@@ -71,7 +77,10 @@ export interface InterpolationProblem {
   readonly fix?: string;
 }
 
-export type Report = (problem: InterpolationProblem) => void;
+export type Report = (problem: InterpolationProblem) => undefined;
+
+export const unknownReference = (report: Report, problem: Omit<InterpolationProblem, "code">): undefined =>
+  report({ code: "config/unknown-reference", ...problem });
 
 export const storedInTheClear = (name: string, path: Path) =>
   ({
@@ -82,7 +91,7 @@ export const storedInTheClear = (name: string, path: Path) =>
   }) as const;
 
 /** Called for each problem, with the path of the text. */
-export type OnProblem = (problem: InterpolationProblem, path: readonly (string | number)[]) => void;
+export type OnProblem = (problem: InterpolationProblem, path: readonly (string | number)[]) => undefined;
 
 /**
  * The value with everything interpolated; what holds no interpolation is returned as it is, not copied.
@@ -166,13 +175,12 @@ function interpolateText(text: string, scope: InterpolationScope, path: Path, re
       });
     } else result += withoutReference(String(value));
     if (result.length <= longestText) continue;
-    report({
+    return report({
       code: "config/interpolation",
       summary: `a text grows over ${longestText / (1 << 20)} MiB`,
       detail: "it is put together from variables that use each other, and each makes it longer",
       fix: "use a variable once in another one's text",
     });
-    return undefined;
   }
   return failed ? undefined : result;
 }
@@ -198,7 +206,7 @@ const valueElsewhere: Evaluate = (expression, scope, report) =>
 const evaluators: Record<Root, Evaluate> = {
   var: (expression, scope, report) =>
     scope.component === undefined
-      ? evaluateVariable(expression, variablesOf(scope), scope, report)
+      ? evaluateVariable(expression, "var", scope.vars, scope, report)
       : failReference(
           report,
           `\${${expression.text}} has no meaning in a component`,
@@ -213,7 +221,7 @@ const evaluators: Record<Root, Evaluate> = {
           "only a component has parameters",
           scope.vars.has(firstName(expression) ?? "") ? `write \${var.${firstName(expression)}}` : undefined,
         )
-      : evaluateVariable(expression, parametersOf(scope.component), scope, report),
+      : evaluateVariable(expression, "param", scope.component.params, scope, report),
   each: evaluateEach,
   env: ({ text, steps }, scope, report) => {
     if (steps.length > 0) return failReference(report, `\${${text}} is not known`, "expected ${env}", "write ${env}");
@@ -256,31 +264,14 @@ function evaluate(expression: Expression, scope: InterpolationScope, path: Path,
 }
 
 function failReference(report: Report, summary: string, detail?: string, fix?: string): undefined {
-  report({ code: "config/interpolation", summary, detail, fix });
-  return undefined;
+  return report({ code: "config/interpolation", summary, detail, fix });
 }
 
-interface NamedValue {
-  readonly root: "var" | "param";
-  /** The word for such a value in messages. */
-  readonly what: "variable" | "parameter";
-  readonly values: VariableValues;
-  readonly declare: (name: string) => string;
-}
-
-const variablesOf = ({ vars }: InterpolationScope): NamedValue => ({
-  root: "var",
-  what: "variable",
-  values: vars,
-  declare: (name) => `declare it: vars: { ${name}: { default: … } }`,
-});
-
-const parametersOf = ({ params }: WithinComponent): NamedValue => ({
-  root: "param",
-  what: "parameter",
-  values: params,
-  declare: (name) => `declare it: parameters: { ${name}: {} }`,
-});
+/** The word for such a value in messages, and how one is declared. */
+const namedValues = {
+  var: { what: "variable", declare: (name: string) => `declare it: vars: { ${name}: { default: … } }` },
+  param: { what: "parameter", declare: (name: string) => `declare it: parameters: { ${name}: {} }` },
+} as const;
 
 function firstName({ steps: [first] }: Expression): string | undefined {
   return first?.kind === "field" ? first.name : undefined;
@@ -288,22 +279,21 @@ function firstName({ steps: [first] }: Expression): string | undefined {
 
 function evaluateVariable(
   expression: Expression,
-  named: NamedValue,
+  root: keyof typeof namedValues,
+  values: VariableValues,
   scope: InterpolationScope,
   report: Report,
 ): unknown {
-  const { root, what, values, declare } = named;
+  const { what, declare } = namedValues[root];
   const name = firstName(expression);
   if (name === undefined)
     return failReference(report, `\${${expression.text}} is not known`, `expected \${${root}.NAME}`, undefined);
-  if (!values.has(name)) {
-    report({
+  if (!values.has(name))
+    return report({
       code: "config/unknown-variable",
       summary: `no ${what} ${name} is declared`,
       fix: nearestText(name, values.keys(), (near) => `write \${${root}.${near}}`) ?? declare(name),
     });
-    return undefined;
-  }
   const value = values.get(name);
   if (value === undefined) return undefined;
   if (values.isSensitive?.(name) === true) scope.onSensitive?.(name, []);

@@ -6,7 +6,7 @@
 import { type Address, isInstanceOf, kindOf, movedBy, parseAddress } from "../core/model/address";
 import type { MovedRequest } from "../core/model/desired";
 import type { Block } from "./blocks";
-import type { Subject } from "./fields";
+import { reportAt, type Subject } from "./fields";
 import { type Declared, unknownAddress, unknownComponent } from "./references";
 import { lineOf } from "./sources";
 import { positionOf } from "./yaml/file";
@@ -39,22 +39,18 @@ export function resolveMoves(moves: readonly MovedEntry[], declared: Declared): 
       report(move, `the moves from ${move.from} go round in a circle`, "from", undefined, "take one of them out");
       return [];
     }
-    if (end.endsWith("/")) return moveOfComponent(move, end, declared);
-    const isWhole = !declared.addresses.has(end) && isWholeBlock(end, move, declared);
+    // `shop/` to `store/`: everything in it goes along. A component with for_each goes as a whole, or key by key.
+    const isComponent = end.endsWith("/");
+    const isThere = isComponent ? isDeclared(end, declared) : declared.addresses.has(end);
+    const isWhole = !isComponent && !isThere && isWholeBlock(end, move, declared);
     if (isWhole && blockAt(move.from, declared)?.eachKeys !== undefined) {
       reportDeclared(move);
       return [];
     }
-    if (!declared.addresses.has(end) && !isWhole) {
-      if (move.to === end)
-        move.subject.problems.add({
-          ...unknownAddress(end, kindOf(end), declared, true),
-          address: end,
-          at: move.subject.place(["to"]),
-        });
-      return [];
-    }
-    return [{ from: move.from, to: end, source: positionOf(move.subject.place([])) }];
+    if (isThere || isWhole) return [{ from: move.from, to: end, source: positionOf(move.subject.place([])) }];
+    const unknown = isComponent ? unknownComponent(end, declared) : unknownAddress(end, kindOf(end), declared, true);
+    if (move.to === end) reportAt(move.subject, ["to"], { ...unknown, address: end });
+    return [];
   });
 }
 
@@ -68,14 +64,6 @@ function blockAt(address: Address, { rooms }: Declared): Block | undefined {
   return parts === undefined || parts.each !== undefined
     ? undefined
     : rooms.get(parts.within ?? "")?.blocks[parts.kind].get(parts.key);
-}
-
-/** `shop/` to `store/`: everything in it goes along. A component with for_each goes as a whole, or key by key. */
-function moveOfComponent(move: MovedEntry, end: string, declared: Declared): MovedRequest[] {
-  if (isDeclared(end, declared)) return [{ from: move.from, to: end, source: positionOf(move.subject.place([])) }];
-  if (move.to === end)
-    move.subject.problems.add({ ...unknownComponent(end, declared), address: end, at: move.subject.place(["to"]) });
-  return [];
 }
 
 /** Whether the files declare an address, a for_each block or a component. */
@@ -145,12 +133,5 @@ function report(
   detail?: string,
   fix = "keep one of the two",
 ): void {
-  move.subject.problems.add({
-    code: "config/invalid-move",
-    summary,
-    detail,
-    fix,
-    address: move[key],
-    at: move.subject.place([key]),
-  });
+  reportAt(move.subject, [key], { code: "config/invalid-move", summary, detail, fix, address: move[key] });
 }

@@ -4,7 +4,7 @@
  */
 import { asOneSentence } from "../core/text/list-text";
 import type { VariableValues } from "./interpolation";
-import type { Problems } from "./problems";
+import { type Problems, problemsWith } from "./problems";
 import { lineOf } from "./sources";
 import type { Place } from "./yaml/file";
 
@@ -17,20 +17,13 @@ export interface Origins {
 }
 
 /** Adds to each problem at a text with references where their values were written. */
-export const namingOrigins = (problems: Problems, origins: Origins): Problems => ({
-  diagnostics: problems.diagnostics,
-  get reported() {
-    return problems.reported;
-  },
-  add(problem) {
+export const namingOrigins = (problems: Problems, origins: Origins): Problems =>
+  problemsWith(problems, (problem) => {
     const isAboutReference = /^config\/(interpolation|unknown-variable|sensitive|variable-)/.test(problem.code);
-    if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problems.add(problem);
+    if (isAboutReference || problem.at === undefined || problem.namesOrigins) return problem;
     const all = new Set(originsOf(referencesAt(problem.at), origins).map(told));
-    const detail = asOneSentence(problem.detail, ...all);
-    problems.add({ ...problem, namesOrigins: true, ...(detail === "" ? {} : { detail }) });
-  },
-  covers: (place) => problems.covers(place),
-});
+    return { ...problem, namesOrigins: true, detail: asOneSentence(problem.detail, ...all) || undefined };
+  });
 
 /** No reference can mean anything. */
 export const namesNothing = ({ values, outer }: Origins): boolean =>

@@ -7,7 +7,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { type Advice, toSay } from "../core/model/fix";
 import { listed } from "../core/text/list-text";
 import { nearestName } from "../core/text/nearest";
-import type { ConfigCode, Problem, Problems } from "./problems";
+import { type ConfigCode, heldProblems, type Problem, type Problems } from "./problems";
 import { type ConfigSource, isMap, type YamlFile } from "./yaml/file";
 import { readYaml } from "./yaml/reader";
 
@@ -31,9 +31,9 @@ export function readIfOurs<C extends DiagnosticCode>(
   expected: ExpectedFile<C>,
   refuse: (problem: Problem & { readonly code: C }) => void,
 ): YamlFile {
-  const held: (Problem & { readonly code: ConfigCode })[] = [];
-  const inside = heldBack(held);
+  const inside = heldProblems();
   const file = readYaml(source, inside);
+  const { held } = inside;
   const other = otherFile(file, expected.keys);
   if (other === undefined && isOurs(file, expected.keys, held.length > 0)) {
     for (const problem of held) problems.add(problem);
@@ -68,19 +68,17 @@ interface OtherFile {
   readonly says: string;
   fix?(file: string): Advice;
 }
-const ownFormats = new Map<unknown, OtherFile>([
-  [
-    "reconcile-cloud/plan",
-    {
-      says: "it is a saved plan, which is shown and applied without other files",
-      fix: (file) => [
-        toSay(
-          [["show", file], " shows it, ", ["apply", file], " carries it out"],
-          "name a file that begins with version: 1",
-        ),
-      ],
-    },
+const planFile: OtherFile = {
+  says: "it is a saved plan, which is shown and applied without other files",
+  fix: (file) => [
+    toSay(
+      [["show", file], " shows it, ", ["apply", file], " carries it out"],
+      "name a file that begins with version: 1",
+    ),
   ],
+};
+const ownFormats = new Map<unknown, OtherFile>([
+  ["reconcile-cloud/plan", planFile],
   ["reconcile-cloud/state", { says: "it is a state, which --state names" }],
 ]);
 const componentFile: OtherFile = {
@@ -94,24 +92,13 @@ function isOurs({ root, text }: YamlFile, keys: readonly string[], isBroken: boo
     const written = Object.keys(root);
     return written.length === 0 || written.some((key) => isKeyKnown(key, keys));
   }
-  if (!isBroken && (root === undefined || root === null)) return true;
-  if (!isBroken) return false;
+  if (!isBroken) return root === undefined || root === null;
   // A file that cannot be read as YAML is known by how its lines begin.
   return [...text.matchAll(/^(?:\{\s*)?["']?([A-Za-z_-]+)["']?\s*:/gm)].some(([, key = ""]) => isKeyKnown(key, keys));
 }
 
 const isKeyKnown = (key: string, keys: readonly string[]): boolean =>
   keys.includes(key) || key.startsWith("x-") || nearestName(key, keys) !== undefined;
-
-/** Keeps problems until it is known whether they may be told. */
-const heldBack = (held: (Problem & { readonly code: ConfigCode })[]): Problems => ({
-  diagnostics: [],
-  get reported() {
-    return held.length;
-  },
-  add: (problem) => void held.push(problem),
-  covers: ({ source, offset }) => held.some(({ at }) => at?.source === source && at.offset === offset),
-});
 
 /** The keys that a schema knows at the top, as its validator names them. */
 export function topKeys(

@@ -40,10 +40,14 @@ export interface Problem {
   readonly withoutExcerpt?: boolean;
 }
 
+export interface ConfigProblem extends Problem {
+  readonly code: ConfigCode;
+}
+
 export interface Problems {
-  add(problem: Problem & { readonly code: ConfigCode }): void;
+  readonly add: (problem: ConfigProblem) => undefined;
   /** Whether this very place has a problem already. */
-  covers(place: Place): boolean;
+  readonly covers: (place: Place) => boolean;
   /** How often `add` was called, repeats included: it tells whether a reading found a problem. */
   readonly reported: number;
   readonly diagnostics: Diagnostic[];
@@ -72,15 +76,19 @@ export function collectProblems(): Problems {
   };
 }
 
-/** The same, with a sentence for every problem in a part of the file, such as where a component is used. */
-export const problemsIn = (problems: Problems, along: string): Problems => ({
+/** The same, with more said of each problem. */
+export const problemsWith = (problems: Problems, more: (problem: ConfigProblem) => ConfigProblem): Problems => ({
   diagnostics: problems.diagnostics,
   get reported() {
     return problems.reported;
   },
-  add: (problem) => problems.add({ ...problem, detail: asOneSentence(problem.detail, along) }),
-  covers: (place) => problems.covers(place),
+  add: (problem) => problems.add(more(problem)),
+  covers: problems.covers,
 });
+
+/** With a sentence for every problem in a part of the file, such as where a component is used. */
+export const problemsIn = (problems: Problems, along: string): Problems =>
+  problemsWith(problems, (problem) => ({ ...problem, detail: asOneSentence(problem.detail, along) }));
 
 const spellingsOf = (secrets: readonly string[]): string[] =>
   secrets
@@ -172,18 +180,17 @@ function withoutCut(text: string, secret: string): string {
 
 const cutSign = "…";
 
-/** Counts problems without keeping them, for a reading of which only success matters. */
-export function countProblems(): Problems {
-  let reported = 0;
+/** Tells nothing: for a reading of which only success matters, or until it is known whether its problems may be told. */
+export function heldProblems(): Problems & { readonly held: readonly ConfigProblem[] } {
+  const held: ConfigProblem[] = [];
   return {
     diagnostics: [],
+    held,
     get reported() {
-      return reported;
+      return held.length;
     },
-    add: () => {
-      reported++;
-    },
-    covers: () => false,
+    add: (problem) => void held.push(problem),
+    covers: ({ source, offset }) => held.some(({ at }) => at?.source === source && at.offset === offset),
   };
 }
 
@@ -221,38 +228,26 @@ export function addNumberProblems(
   }
 }
 
-export function problemAsDiagnostic({
-  code,
-  severity,
-  summary,
-  detail,
-  fix,
-  address,
-  at,
-  withoutExcerpt,
-}: Problem): Diagnostic {
-  const excerpt = at === undefined || withoutExcerpt === true ? undefined : excerptOf(at);
+export function problemAsDiagnostic(problem: Problem): Diagnostic {
+  const { code, severity = "error", summary, detail, fix, address, at, withoutExcerpt } = problem;
   const odd = at === undefined || !confusedBySpaces.has(code) ? undefined : oddSpace(at);
   if (odd !== undefined)
     return problemAsDiagnostic({
+      ...problem,
       code: "config/yaml-syntax",
       summary: `this line holds ${odd}, which looks like a space or like nothing`,
       detail: summary,
       fix: "type the line anew, or replace it with an ordinary space",
-      address,
-      at,
-      severity,
-      withoutExcerpt,
     });
   return {
-    severity: severity ?? "error",
+    severity,
     code,
     summary: fitToShow(summary),
     detail: detail === undefined ? undefined : fitToShow(detail),
     ...told(typeof fix === "string" ? fitToShow(fix) : fix),
     address: address === undefined ? undefined : printable(address),
     source: at === undefined ? undefined : positionOf(at),
-    excerpt,
+    excerpt: at === undefined || withoutExcerpt === true ? undefined : excerptOf(at),
   };
 }
 

@@ -7,7 +7,7 @@ import { selfWordOf } from "../core/model/relations";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
-import { readUnmanagedId, reportValue, requireKey, type Subject, subjectWithin } from "./fields";
+import { readUnmanagedId, reportAt, reportValue, requireKey, type Subject, subjectWithin } from "./fields";
 import { holdsOpen, onlyComputed, referenceIn, withoutMarks, withoutReference } from "./open-text";
 import type { ConfigCode } from "./problems";
 import { isMap, type Path } from "./yaml/file";
@@ -98,8 +98,7 @@ export function readReference(
   const address = parts === undefined ? undefined : formatAddress({ ...parts, within: declared.within });
   if (address !== undefined && declared.addresses.has(address)) return { address };
   const problem = unknownAddress(address ?? `${kind}.${text}`, kind, declared, text.startsWith(`${kind}.`));
-  subject.problems.add({ ...problem, address: subject.address, at: subject.place(path) });
-  return undefined;
+  return reportAt(subject, path, problem);
 }
 
 const fixOfHandingOut = (what: string, reference: string, within: string): string =>
@@ -125,15 +124,12 @@ export function fixOfNaming(address: string, within: string, attribute?: string)
 /** A value of a resource, such as `${group.web.id}`, where the resource itself is to be named. */
 function reportComputed(subject: Subject, text: string, kind: Kind, path: Path, { within }: Declared): undefined {
   const address = onlyComputed(text)?.address ?? "";
-  subject.problems.add({
+  return reportAt(subject, path, {
     code: "config/unknown-reference",
     summary: `${withoutMarks(text, within)} is a value, and here a ${kind} is named`,
     detail: `expected a ${kind} by its key`,
     fix: parseAddress(address)?.kind === kind ? fixOfNaming(address, within) : undefined,
-    address: subject.address,
-    at: subject.place(path),
   });
-  return undefined;
 }
 
 interface UnknownReference {

@@ -20,10 +20,12 @@ import {
   hasHole,
   type InterpolationScope,
   interpolate,
+  keepingSecrets,
   keyOf,
   type Report,
   type SecretPart,
   secretIn,
+  unknownReference,
   walk,
 } from "./interpolation";
 import { openValue } from "./open-values";
@@ -108,10 +110,8 @@ function openRoom(plan: RoomPlan, house: House): Room {
     ...base,
     elsewhere: (expression, report, inner) => {
       if (expression.root === "component") return outputOf(expression, inner, uses, report);
-      if (isKindExpression(expression)) return openValue(expression, inner, declared, report);
-      return plan.outside === undefined
-        ? refuseOutsideReference(expression, report)
-        : plan.outside(expression, report, inner);
+      if (isKind(expression.root)) return openValue(expression.root, expression, inner, declared, report);
+      return (plan.outside ?? refuseOutsideReference)(expression, report, inner);
     },
   };
   const room = { within, scope, expanded, declared, problems, origins, use };
@@ -120,10 +120,8 @@ function openRoom(plan: RoomPlan, house: House): Room {
   return room;
 }
 
-const isKindExpression = ({ root }: Expression): boolean => isKind(root);
-
 const refuseOutsideReference = ({ text }: Expression, report: Report): undefined =>
-  void report({
+  report({
     code: "config/interpolation",
     summary: `\${${text}} has no meaning in a component`,
     detail: "the file that uses the component reads what is elsewhere",
@@ -168,22 +166,18 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
     if (!isMap(value) || !/^[A-Za-z0-9_-]+$/.test(key)) continue;
     const place = (path: Path, on: "key" | "value" = "value") =>
       placeOf(source, ["components", key, ...path], path.length === 0 ? "key" : on);
-    const isOn = (scope: InterpolationScope) => isSwitchedOn(value["enabled"], scope, problems, place(["enabled"]));
+    const isOn = (each?: Each) => isSwitchedOn(value["enabled"], { ...base, each }, problems, place(["enabled"]));
     if (!Object.hasOwn(value, "for_each")) {
-      if (!isOn(base)) {
-        disabled.add(key);
-        continue;
-      }
-      uses.set(key, { entry, values: value, place });
-      eachKeys.set(key, undefined);
+      if (isOn()) {
+        uses.set(key, { entry, values: value, place });
+        eachKeys.set(key, undefined);
+      } else disabled.add(key);
       continue;
     }
     const items = expandForEach(value["for_each"], (path) => place(["for_each", ...path]), base, mostRooms, problems);
-    const kept = items.filter((each) => isOn({ ...base, each }));
-    eachKeys.set(
-      key,
-      kept.map((each) => each.key),
-    );
+    const kept = items.filter(isOn);
+    const keys = kept.map((each) => each.key);
+    eachKeys.set(key, keys);
     for (const each of kept) uses.set(`${key}[${each.key}]`, { entry, values: value, each, place });
   }
   const known = new Map<string, OpenUse | undefined>();
@@ -195,14 +189,13 @@ function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScop
     const circle = opening.indexOf(name);
     if (circle !== -1) {
       const names = [...opening.slice(circle), name];
-      problems.add({
+      return problems.add({
         code: "config/component-circle",
         summary: `the component ${within}${name} is made of its own outputs`,
         detail: names.map((one) => `component.${one}`).join(" -> "),
         fix: "hand one of them something that does not come from the others",
         at: use.place(["with"]),
       });
-      return undefined;
     }
     if (house.opening >= deepestUse) {
       problems.add({
@@ -246,26 +239,22 @@ function openUse(
   const inUse: InterpolationScope = { ...parent, ...onlyDefined({ each: use.each }) };
   const file = openComponentFile(use.values, entry.source.file, place, inUse, problems, house.files);
   if (file === undefined) return undefined;
-  if (trail.includes(file.source.file)) {
-    problems.add({
+  if (trail.includes(file.source.file))
+    return problems.add({
       code: "config/component-circle",
       summary: `the component ${within}${name} is made of itself`,
       detail: [...trail.slice(trail.indexOf(file.source.file)), file.source.file].join(" -> "),
       fix: "use another file here",
       at: place(["from"]),
     });
-    return undefined;
-  }
   const isFull = Object.values(house.made).some(({ count }) => count > mostInstancesOfAll);
-  if (isFull || house.rooms.size > mostRooms) {
-    problems.add({
+  if (isFull || house.rooms.size > mostRooms)
+    return problems.add({
       code: "config/for-each",
       summary: isFull ? "the components make too many resources" : "there are too many components",
       detail: `at most ${isFull ? `${mostInstancesOfAll} of a kind` : mostRooms} are possible`,
       at,
     });
-    return undefined;
-  }
   const path = `${within}${name}/`;
   const inside = problemsIn(problems, `in the component ${path.slice(0, -1)}, used in ${lineOf(at)}`);
   const key = keyOfComponent(path);
@@ -331,7 +320,6 @@ function readWith(
   if (!isMap(written)) return given;
   const names = file.parameters.map(({ name }) => name);
   for (const [name, value] of Object.entries(written)) {
-    const within = (path: Path) => use.place(["with", name, ...path]);
     if (!names.includes(name)) {
       problems.add({
         code: "config/unknown-variable",
@@ -342,13 +330,8 @@ function readWith(
       });
       continue;
     }
-    let isSensitive = false;
-    const scope: InterpolationScope = {
-      ...parent,
-      onSensitive: () => {
-        isSensitive = true;
-      },
-    };
+    const within = (path: Path) => use.place(["with", name, ...path]);
+    const { scope, secrets } = keepingSecrets(parent);
     const before = problems.reported;
     const worth = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: within(path) }));
     given.set(name, {
@@ -357,18 +340,17 @@ function readWith(
       within,
       isText: false,
       isTemplate: false,
-      isSensitive: isSensitive ? isSensitive : undefined,
-      isBroken: problems.reported > before || hasHole(worth) ? true : undefined,
+      isSensitive: secrets.length > 0 || undefined,
+      isBroken: problems.reported > before || hasHole(worth) || undefined,
     });
   }
   return given;
 }
 
 function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): OutputValue {
-  const secrets: SecretPart[] = [];
-  if (output === undefined) return { value: undefined, secrets };
+  if (output === undefined) return { value: undefined, secrets: [] };
   const { key, value, source } = output;
-  const told: InterpolationScope = { ...scope, onSensitive: (name, at) => void secrets.push({ name, path: [...at] }) };
+  const { scope: told, secrets } = keepingSecrets(scope);
   const isLong = isMap(value) && Object.hasOwn(value, "value");
   const path: Path = ["outputs", key, ...(isLong ? ["value"] : [])];
   const worth = interpolate(isLong ? value["value"] : value, told, (problem, inner) =>
@@ -384,10 +366,10 @@ function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, proble
 function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses, report: Report): unknown {
   const [first, ...rest] = expression.steps;
   const fail = (summary: string, detail?: string, fix?: string): undefined =>
-    void report({ code: "config/unknown-reference", summary, detail, fix });
+    unknownReference(report, { summary, detail, fix });
   const key = first === undefined ? undefined : keyOf(first, scope, report);
   if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
-  if (uses.disabled.has(key)) return void report(notEnabled(`the component ${key}`));
+  if (uses.disabled.has(key)) return report(notEnabled(`the component ${key}`));
   if (!uses.keys.includes(key))
     return fail(
       `no component ${key} is used here`,
@@ -403,16 +385,15 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
       eachKeys.length === 0 ? "its for_each is empty" : `its keys are ${listed(eachKeys)}`,
       `write \${component.${key}[${eachKeys[0] ?? "KEY"}].OUTPUT}, or \${component.${key}[*].OUTPUT} for a list of all`,
     );
+  const ofOne = (each: string): unknown =>
+    outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report);
   if (which.kind === "every") {
-    const values = eachKeys.map((each) =>
-      outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report),
-    );
+    const values = eachKeys.map(ofOne);
     return values.includes(undefined) ? undefined : values.flat();
   }
   const each = keyOf(which, scope, report);
   if (each === undefined) return undefined;
-  if (eachKeys.includes(each))
-    return outputAt(uses.open(key, each), `${key}[${each}]`, steps, expression, scope, report);
+  if (eachKeys.includes(each)) return ofOne(each);
   return fail(
     `the component ${key} has no key ${each}`,
     `its keys are ${listed(eachKeys)}`,
@@ -443,12 +424,10 @@ function outputAt(
     return part;
   }
   const wanted = field?.kind === "field" ? field.name : undefined;
-  report({
-    code: "config/unknown-reference",
+  return unknownReference(report, {
     summary:
       wanted === undefined ? `\${${expression.text}} names no output` : `the component ${name} has no output ${wanted}`,
     detail: names.length === 0 ? "it hands out nothing" : `it hands out ${listed(names)}`,
     fix: wanted === undefined ? undefined : nearestText(wanted, names, (near) => `write \${component.${name}.${near}}`),
   });
-  return undefined;
 }

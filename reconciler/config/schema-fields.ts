@@ -58,6 +58,12 @@ const wordsOf = (schema: Fields, part: SchemaPart): string[] =>
     return node["type"] === "boolean" ? ["true", "false"] : words.map(String);
   });
 
+const schemaField = (schema: Fields, name: string, part: SchemaPart): SchemaField => ({
+  name,
+  about: part.about,
+  words: wordsOf(schema, part),
+});
+
 /** Every field that a person may write, in the order of the schema. What is only a shape has no line of its own. */
 export function fieldsOfSchema(schema: unknown): SchemaField[] {
   const root = fieldsIn(schema);
@@ -68,7 +74,7 @@ export function fieldsOfSchema(schema: unknown): SchemaField[] {
       const whole = `${name}${step}`;
       const shown = whole.replace(/^\./, "");
       if (step.startsWith(".") && step !== ".KEY" && !fields.has(shown))
-        fields.set(shown, { name: shown, about: inner.about, words: wordsOf(root, inner) });
+        fields.set(shown, schemaField(root, shown, inner));
       visit(inner, whole, depth + 1);
     }
   };
@@ -116,9 +122,7 @@ export function fieldsBelow(schema: unknown, path: readonly (string | number)[])
   const root = fieldsIn(schema);
   return partsAt(root, path).flatMap((part) =>
     [...below(root, part)].flatMap(({ step, part: inner }) =>
-      step === ".KEY" || step === "[]"
-        ? []
-        : [{ name: step.slice(1), about: inner.about, words: wordsOf(root, inner) }],
+      step === ".KEY" || step === "[]" ? [] : [schemaField(root, step.slice(1), inner)],
     ),
   );
 }
@@ -127,9 +131,7 @@ export function fieldsBelow(schema: unknown, path: readonly (string | number)[])
 export function fieldAt(schema: unknown, path: readonly (string | number)[]): SchemaField | undefined {
   const root = fieldsIn(schema);
   const [part] = partsAt(root, path);
-  return part === undefined
-    ? undefined
-    : { name: String(path.at(-1) ?? ""), about: part.about, words: wordsOf(root, part) };
+  return part === undefined ? undefined : schemaField(root, String(path.at(-1) ?? ""), part);
 }
 
 function partsAt(root: Fields, path: readonly (string | number)[]): SchemaPart[] {

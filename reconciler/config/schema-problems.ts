@@ -337,42 +337,34 @@ const typeWords: Record<string, string> = {
   null: "nothing",
 };
 
-const some = (limit: unknown, one: string): string => `${limit} ${one}${limit === 1 ? "" : "s"}`;
+/** What a limit says by its keyword, and of what. */
+const limitWords: Readonly<Record<string, readonly [says: string, of?: string]>> = {
+  minimum: ["at least"],
+  maximum: ["at most"],
+  exclusiveMinimum: ["more than"],
+  minItems: ["at least", "item"],
+  maxItems: ["at most", "item"],
+  minLength: ["at least", "character"],
+  maxLength: ["at most", "character"],
+  minProperties: ["at least", "key"],
+  maxProperties: ["at most", "key"],
+};
 
 function expectationOf(keyword: string, params: Record<string, unknown>, words: SchemaWords): string | undefined {
-  switch (keyword) {
-    case "type":
-      return wordsIn(params.type)
-        .filter((type) => type !== "null")
-        .map((type) => typeWords[type] ?? type)
-        .join(" or ");
-    case "pattern":
-      return (words.patterns?.[String(params.pattern)] ?? `text that fits ${params.pattern}`) || undefined;
-    case "minimum":
-      return `at least ${params.limit}`;
-    case "maximum":
-      return `at most ${params.limit}`;
-    case "exclusiveMinimum":
-      return `more than ${params.limit}`;
-    case "uniqueItems":
-      return "nothing twice";
-    case "minProperties": {
-      const known = wordsIn(params.knownKeys);
-      return known.length > 0 ? `one of ${listed([...known].sort(), 24)}` : `at least ${some(params.limit, "key")}`;
-    }
-    case "minItems":
-      return `at least ${some(params.limit, "item")}`;
-    case "minLength":
-      return `at least ${some(params.limit, "character")}`;
-    case "maxItems":
-      return `at most ${some(params.limit, "item")}`;
-    case "maxLength":
-      return `at most ${some(params.limit, "character")}`;
-    case "maxProperties":
-      return `at most ${some(params.limit, "key")}`;
-    default:
-      return undefined;
-  }
+  const { limit, knownKeys: known } = params;
+  if (keyword === "type")
+    return wordsIn(params.type)
+      .filter((type) => type !== "null")
+      .map((type) => typeWords[type] ?? type)
+      .join(" or ");
+  if (keyword === "pattern")
+    return (words.patterns?.[String(params.pattern)] ?? `text that fits ${params.pattern}`) || undefined;
+  if (keyword === "uniqueItems") return "nothing twice";
+  if (keyword === "minProperties" && known !== undefined) return `one of ${listed([...wordsIn(known)].sort(), 24)}`;
+  const [says, of] = limitWords[keyword] ?? [];
+  return says === undefined
+    ? undefined
+    : `${says} ${limit}${of === undefined ? "" : ` ${of}${limit === 1 ? "" : "s"}`}`;
 }
 
 /** A JSON pointer as path, with numbers where the value has lists. */

@@ -1,7 +1,10 @@
+import type { ErrorObject } from "ajv";
 import { kinds, sectionOf } from "../core/model/kinds";
-import type { SchemaWords } from "./schema-problems";
+import type { Subject } from "./fields";
+import type { Problems } from "./problems";
+import { type SchemaWords, schemaProblems } from "./schema-problems";
 import { parseTemplate } from "./template";
-import type { Path } from "./yaml/file";
+import type { Path, YamlFile } from "./yaml/file";
 
 /**
  * What the patterns of desired-state.schema.json are called in a message, by the pattern; an empty word is not
@@ -33,8 +36,22 @@ function isReferencePath(path: Path, value: unknown): boolean {
 const isBlockSection = (section: unknown): boolean =>
   section === "defaults" || section === "components" || kinds.some((kind) => sectionOf[kind] === section);
 
-export const schemaWords = (): SchemaWords<"config"> => ({
+const schemaWords: SchemaWords<"config"> = {
   area: "config",
   patterns: filePatternWords,
   ignores: isReferencePath,
-});
+};
+
+/**
+ * What the schema finds, where nothing more precise was said. Without an error nobody asks, since this file is loaded for
+ * errors alone. `within`: a part of the file that was made of references.
+ */
+export function addSchemaProblems(
+  file: YamlFile,
+  errors: readonly ErrorObject[],
+  problems: Problems,
+  within?: { readonly root: unknown; readonly subject: Pick<Subject, "address" | "place"> },
+): void {
+  for (const problem of schemaProblems(file, errors, schemaWords, within?.root, within?.subject.place))
+    if (!problems.covers(problem.at)) problems.add({ ...problem, address: within?.subject.address });
+}

@@ -6,6 +6,7 @@
 import type { Protection } from "../core/model/desired";
 import { type Kind, perKind, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
+import { tableOf } from "../core/text/objects";
 import type { InterpolationScope } from "./interpolation";
 import { type Problems, shown } from "./problems";
 import type { VarDeclaration } from "./vars";
@@ -48,40 +49,6 @@ export interface Defaults {
   readonly below?: { readonly defaults: Defaults; readonly scope: InterpolationScope };
 }
 
-export type SettingName =
-  | "version"
-  | "project"
-  | "region"
-  | "service"
-  | "state"
-  | "ssh"
-  | "prices"
-  | "checks"
-  | "policy"
-  | "rollout";
-
-export interface Merged {
-  readonly settings: ReadonlyMap<SettingName, MergedSetting>;
-  readonly environments: readonly MergedEntry[];
-  readonly vars: ReadonlyMap<string, VarDeclaration>;
-  readonly defaults: Readonly<Record<Kind, Defaults>>;
-  readonly entries: Readonly<Record<Kind, readonly MergedEntry[]>>;
-  readonly components: readonly MergedEntry[];
-  readonly outputs: readonly MergedEntry[];
-  readonly reads: readonly MergedEntry[];
-  readonly lookups: readonly MergedEntry[];
-  readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
-  /** What the chosen environment says with `protect:`. */
-  readonly protection?: Protection;
-}
-
-export type ListName = "imports" | "moved" | "removed" | "deny" | "reachability";
-export interface ListItem {
-  readonly value: unknown;
-  readonly source: YamlFile;
-  readonly index: number;
-}
-
 const settingSections = [
   "version",
   "project",
@@ -93,7 +60,28 @@ const settingSections = [
   "checks",
   "policy",
   "rollout",
-] as const satisfies readonly SettingName[];
+] as const;
+export type SettingName = (typeof settingSections)[number];
+
+const entrySections = ["environments", "components", "outputs", "reads", "lookups"] as const;
+
+export interface Merged extends Readonly<Record<(typeof entrySections)[number], readonly MergedEntry[]>> {
+  readonly settings: ReadonlyMap<SettingName, MergedSetting>;
+  readonly vars: ReadonlyMap<string, VarDeclaration>;
+  readonly defaults: Readonly<Record<Kind, Defaults>>;
+  readonly entries: Readonly<Record<Kind, readonly MergedEntry[]>>;
+  readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
+  /** What the chosen environment says with `protect:`. */
+  readonly protection?: Protection;
+}
+
+const mergedLists = ["imports", "moved", "removed", "deny", "reachability"] as const;
+export type ListName = (typeof mergedLists)[number];
+export interface ListItem {
+  readonly value: unknown;
+  readonly source: YamlFile;
+  readonly index: number;
+}
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
   const roots = sources.filter(({ root }) => isMap(root));
@@ -102,9 +90,9 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     const setting = mergeSetting(name, roots, problems);
     if (setting !== undefined) settings.set(name, setting);
   }
-  const vars = new Map<string, VarDeclaration>();
-  for (const { key, value, source } of mergeMaps(["vars"], roots, problems))
-    vars.set(key, { name: key, declared: value, source });
+  const vars = new Map(
+    mergeMaps(["vars"], roots, problems).map(({ key, value, source }) => [key, { name: key, declared: value, source }]),
+  );
   const defaults = perKind((kind) => {
     const found = mergeMaps(["defaults", kind], roots, problems);
     return {
@@ -120,28 +108,18 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
     });
   return {
     settings,
-    environments: mergeMaps(["environments"], roots, problems),
     vars,
     defaults,
     entries,
-    components: mergeMaps(["components"], roots, problems),
-    outputs: mergeMaps(["outputs"], roots, problems),
-    reads: mergeMaps(["reads"], roots, problems),
-    lookups: mergeMaps(["lookups"], roots, problems),
-    lists: {
-      imports: list("imports"),
-      moved: list("moved"),
-      removed: list("removed"),
-      deny: list("deny"),
-      reachability: list("reachability"),
-    },
+    ...tableOf(entrySections, (section) => mergeMaps([section], roots, problems)),
+    lists: tableOf(mergedLists, list),
   };
 }
 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): MergedSetting | undefined {
   let first: MergedSetting | undefined;
   for (const source of roots) {
-    const value = isMap(source.root) && Object.hasOwn(source.root, name) ? source.root[name] : undefined;
+    const value = valueAt(source.root, [name]);
     if (value === undefined || value === null) continue;
     if (first === undefined) first = { value, layers: [{ source, path: [name] }] };
     else if (canonicalJson(first.value) !== canonicalJson(value))
@@ -161,8 +139,7 @@ function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): 
   const entries: MergedEntry[] = [];
   const seen = new Map<string, YamlFile>();
   for (const source of roots) {
-    let map: unknown = source.root;
-    for (const step of path) map = isMap(map) && Object.hasOwn(map, step) ? map[step] : undefined;
+    const map = valueAt(source.root, path);
     if (!isMap(map)) continue;
     for (const key of Object.keys(map)) {
       const first = seen.get(key);
@@ -185,10 +162,8 @@ function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): 
 
 /** Where a value under one of the layers was written: in the first that has it, else as far as the first one leads. */
 export function placeIn(layers: readonly [Layer, ...Layer[]], path: Path, on: "key" | "value" = "key"): Place {
-  const found = findIn(layers, path, on);
-  if (found !== undefined) return found;
   const [{ source, path: prefix }] = layers;
-  return placeOf(source, [...prefix, ...path], on);
+  return findIn(layers, path, on) ?? placeOf(source, [...prefix, ...path], on);
 }
 
 export function findIn(layers: readonly Layer[], path: Path, on: "key" | "value"): Place | undefined {

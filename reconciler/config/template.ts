@@ -93,9 +93,8 @@ function cutTemplate(text: string): Template {
   literal += text.slice(at);
   if (literal !== "") parts.push(literal);
   const [only] = parts;
-  return parts.length === 1 && typeof only === "object" && problems.length === 0
-    ? { parts, whole: only, problems }
-    : { parts, problems };
+  const isWhole = parts.length === 1 && typeof only === "object" && problems.length === 0;
+  return { parts, whole: isWhole ? only : undefined, problems };
 }
 
 /** The end of the brace that opens at `from`; another reference may stand within it. */

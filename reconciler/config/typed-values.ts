@@ -116,10 +116,10 @@ export function fitToType(value: unknown, declaration: Declaration, isText: bool
   const { type } = declaration;
   if (type === undefined) {
     const meant = fallback === undefined || fallback === null ? undefined : typeOf(fallback);
-    const read = isText && meant !== undefined ? valueOfType(value, meant, true) : undefined;
+    const read = isText && meant !== undefined ? converters[meant](value, true) : undefined;
     return limit(read === undefined ? value : read, declaration, isText);
   }
-  const read = valueOfType(value, type, isText);
+  const read = converters[type](value, isText);
   if (read !== undefined) return limit(read, declaration, isText);
   const fix = typeof value === "object" ? undefined : fixOfStructure(String(value), type);
   return { misfit: { code: "config/wrong-type", path: [], value, expected: expectations[type], fix } };
@@ -135,6 +135,7 @@ function fixOfStructure(text: string, type: ValueType): string | undefined {
 
 const plainNumber = /^\s*-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\s*$/;
 
+/** `undefined`: the value is not of the type. */
 type Convert = (value: unknown, isText: boolean) => unknown;
 
 const structured =
@@ -159,9 +160,6 @@ const converters: Readonly<Record<ValueType, Convert>> = {
   list: structured("list"),
   map: structured("map"),
 };
-
-/** `undefined`: the value is not of the type. */
-const valueOfType = (value: unknown, type: ValueType, isText: boolean): unknown => converters[type](value, isText);
 
 function isPortValue(value: unknown): boolean {
   const match = /^\s*([0-9]{1,5})\s*(?:-\s*([0-9]{1,5})\s*)?$/.exec(String(value));
@@ -190,7 +188,7 @@ function limitItems(
   const changed = new Map<string, unknown>();
   for (const [key, item] of items) {
     const path = [Array.isArray(value) ? Number(key) : key];
-    const read = of === undefined || item === null ? item : valueOfType(item, of, isText);
+    const read = of === undefined || item === null ? item : converters[of](item, isText);
     if (read === undefined && of !== undefined)
       return { misfit: { code: "config/wrong-type", path, value: item, expected: expectations[of] } };
     // In a map without a type for its values each value may be anything: limits are for single words.

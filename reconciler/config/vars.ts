@@ -224,8 +224,7 @@ export function resolveVars(
     const { size, depth } = extentOf(worth);
     if (size > mostValues || depth > deepestUse) {
       const what = size > mostValues ? `stands for more than ${mostValues} values` : "is nested too deeply";
-      problems.add({ ...tooMuch(as, name, what), at: found.at });
-      return undefined;
+      return problems.add({ ...tooMuch(as, name, what), at: found.at });
     }
     const fitted: Fitted =
       found.isText && holdsForeignMark(String(worth))

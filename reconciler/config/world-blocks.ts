@@ -42,9 +42,8 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
     return blockOfVolume(volume, typeof on === "string" ? keyOrId(on) : undefined, names);
   });
   const named = world.groups.flatMap((group) => {
-    const platform = platformReason(group);
-    if (platform === undefined) return [nameGroup(group, names)];
-    left.push(`group ${group.name ?? group.id} (${group.id}) ${platform}`);
+    if (!isOfPlatform(group)) return [nameGroup(group, names)];
+    left.push(`group ${group.name ?? group.id} (${group.id}) is managed by the platform and cannot be declared`);
     return [];
   });
   const keyOfGroup = new Map(named.map(({ group, naming }) => [group.id, naming.key]));
@@ -54,11 +53,5 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   return { blocks: [...keysOf(kindRows).flatMap((kind) => written[kindRows[kind].section] ?? []), ...others], left };
 }
 
-/** Why it cannot be declared. `undefined`: it can. */
-function platformReason(group: LiveGroup): string | undefined {
-  if (group.name?.toLowerCase() === "default") return "is managed by the platform and cannot be declared";
-  const rules = group.rules ?? [];
-  return rules.length > 0 && rules.every((rule) => rule.platform === true)
-    ? "is managed by the platform and cannot be declared"
-    : undefined;
-}
+const isOfPlatform = ({ name, rules = [] }: LiveGroup): boolean =>
+  name?.toLowerCase() === "default" || (rules.length > 0 && rules.every((rule) => rule.platform === true));

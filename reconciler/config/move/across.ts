@@ -2,21 +2,37 @@
  * What is mentioned across the cut: an output of the side that has it, and a read of the other one; and what was such a
  * read, and is together now, is a mention again.
  */
-import { isObject } from "../../core/text/objects";
+import { appendTo, isObject } from "../../core/text/objects";
 import { inFlow } from "../edit-text";
-import { addTo, isBlockName, type MoveDesk, type Other, refuseMove, type SideName, spliceInto } from "./desk";
+import {
+  isBlockName,
+  isReadOf,
+  type MoveDesk,
+  nameFrom,
+  newPiece,
+  type Other,
+  refuseMove,
+  type SideName,
+} from "./desk";
 import type { Mention } from "./mentions";
-import type { Piece, Splice } from "./pieces";
+import type { Splice } from "./pieces";
 import type { MovedProject, MoveEntry } from "./project";
 
 export function mentionsAcross(desk: MoveDesk) {
-  const { division, source, target, moved, isAll, notes, splices, dropped, gone } = desk;
+  const { division, source, target, moved, isAll, notes, splices, additions, dropped, gone } = desk;
   const projects = { source, target };
   const outputs: Record<SideName, Map<string, string>> = { source: new Map(), target: new Map() };
   const readsOf: Partial<Record<SideName, string>> = {};
-  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
-  const add = (side: SideName, section: string, piece: Piece): void => addTo(desk, side, section, piece);
-  const line = (text: string): Piece => ({ text, isSpaced: false });
+  const splice = ({ file }: MoveEntry, one: Splice): void => appendTo(splices, file, one);
+  const add = (side: SideName, section: string, line: string): void =>
+    void additions[side].push({ section, piece: newPiece(line), kind: "map" });
+
+  /** The name, or one with a number behind it that nothing else has. */
+  const freeName = (name: string, taken: ReadonlySet<string>): string => {
+    let free = name;
+    for (let count = 2; taken.has(free); count++) free = `${name}_${count}`;
+    return free;
+  };
 
   /** The name of the output of `side` that has this value, which is made where there is none. */
   function outputFor(side: SideName, expression: string): string {
@@ -31,16 +47,9 @@ export function mentionsAcross(desk: MoveDesk) {
     const own = entries.filter(({ section }) => section === "outputs");
     const same = own.find(({ value, key }) => value === `\${${expression}}` && !dropped.has(key));
     const taken = new Set([...own.map(({ key }) => key), ...outputs[side].values()]);
-    const stem = expression
-      .replace(/^(?:vm|volume|group|component)\./, "")
-      .replaceAll(/[^A-Za-z0-9]+/g, "_")
-      .replaceAll(/^_|_$/g, "");
-    let name = same?.key ?? stem;
-    for (let count = 2; same === undefined && taken.has(name); count++) name = `${stem}_${count}`;
+    const name = same?.key ?? freeName(nameFrom(expression), taken);
     outputs[side].set(expression, name);
-    if (same === undefined) {
-      add(side, "outputs", line(`${name}: ${JSON.stringify(`\${${expression}}`)}`));
-    }
+    if (same === undefined) add(side, "outputs", `${name}: ${JSON.stringify(`\${${expression}}`)}`);
     return name;
   }
 
@@ -50,12 +59,10 @@ export function mentionsAcross(desk: MoveDesk) {
     if (known !== undefined) return known;
     const other = division.others[side === "source" ? "target" : "source"];
     const own = projects[side].entries.filter(({ section }) => section === "reads");
-    const same = own.find(({ value }) => isObject(value) && other.isIt(String(value["state"] ?? "")));
-    const taken = new Set(own.map(({ key }) => key));
-    let name = same?.key ?? other.name;
-    for (let count = 2; same === undefined && taken.has(name); count++) name = `${other.name}_${count}`;
+    const same = own.find((entry) => isReadOf(entry, other));
+    const name = same?.key ?? freeName(other.name, new Set(own.map(({ key }) => key)));
     readsOf[side] = name;
-    if (same === undefined) add(side, "reads", line(`${name}: { state: ${inFlow(other.state)} }`));
+    if (same === undefined) add(side, "reads", `${name}: { state: ${inFlow(other.state)} }`);
     return name;
   }
 
@@ -85,15 +92,15 @@ export function mentionsAcross(desk: MoveDesk) {
   }
 
   const readsOther = (project: MovedProject, mention: Mention, other: Other): boolean => {
-    const reads = project.named.get(mention.of);
-    return reads?.section === "reads" && isObject(reads.value) && other.isIt(String(reads.value["state"] ?? ""));
+    const entry = project.named.get(mention.of);
+    return entry !== undefined && isReadOf(entry, other);
   };
 
   /** What the moved parts mention: what stays is read, and what the target had handed out is mentioned again. */
   function rewriteMoved(entry: MoveEntry): void {
     for (const mention of entry.mentions) {
       if (source.named.has(mention.of) && isBlockName(mention.of)) {
-        if (!moved.has(mention.of)) splice(entry.file, acrossCut("target", entry, mention));
+        if (!moved.has(mention.of)) splice(entry, acrossCut("target", entry, mention));
       } else if (readsOther(source, mention, division.others.target)) {
         const back = togetherAgain(mention, target);
         if (back === undefined)
@@ -101,14 +108,13 @@ export function mentionsAcross(desk: MoveDesk) {
             summary: `${entry.name} reads \${${mention.expression}}, which the target hands out and cannot read from itself`,
             fix: "write its value where it is used, or give that output one value of one resource",
           });
-        else splice(entry.file, back);
+        else splice(entry, back);
       }
     }
   }
 
   function rewriteStaying(entry: MoveEntry): void {
-    for (const mention of entry.mentions)
-      if (moved.has(mention.of)) splice(entry.file, acrossCut("source", entry, mention));
+    for (const mention of entry.mentions) if (moved.has(mention.of)) splice(entry, acrossCut("source", entry, mention));
   }
 
   /** In the target, what it read of the moved parts is its own now. */
@@ -122,7 +128,7 @@ export function mentionsAcross(desk: MoveDesk) {
           continue;
         const back = togetherAgain(mention, source);
         if (back === undefined) continue;
-        splice(entry.file, back);
+        splice(entry, back);
         if (!isAll) dropped.add(output);
       }
   }
@@ -131,9 +137,7 @@ export function mentionsAcross(desk: MoveDesk) {
   function dropReads(side: SideName, other: Other): void {
     const { entries } = projects[side];
     for (const entry of entries) {
-      if (entry.section !== "reads" || !isObject(entry.value) || !other.isIt(String(entry.value["state"] ?? "")))
-        continue;
-      if (readsOf[side] === entry.key) continue;
+      if (!isReadOf(entry, other) || readsOf[side] === entry.key) continue;
       const isUsed = entries.some(
         (user) =>
           !gone.has(user) &&

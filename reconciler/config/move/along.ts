@@ -1,6 +1,6 @@
 /** What the parts use: variables, reads and lookups that go along or are copied, and defaults that hold for them. */
 import { canonicalJson } from "../../core/text/canonical-json";
-import { fieldsIn, isObject, ownValue } from "../../core/text/objects";
+import { fieldsIn, isObject, onlyDefined, ownValue, tableOf } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
 import { plainOf } from "../yaml/write";
@@ -95,9 +95,7 @@ export function whatGoesAlong(desk: MoveDesk) {
   /** The settings that a project that is made takes over. */
   function newSettings(): Record<string, unknown> {
     const taken = ["version", "project", "region", "service", "ssh", "prices", "policy", "checks", "deny"];
-    return Object.fromEntries(
-      taken.flatMap((name) => (source.settings[name] === undefined ? [] : [[name, source.settings[name]]])),
-    );
+    return onlyDefined({ ...tableOf(taken, (name) => source.settings[name]) });
   }
 
   function defaultsAlong(going: readonly MoveEntry[]): {

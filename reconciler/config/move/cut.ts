@@ -5,6 +5,7 @@
 import { blockOf, componentPath } from "../../core/model/address";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { nearestText } from "../../core/text/nearest";
+import { appendTo } from "../../core/text/objects";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
 export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -90,46 +91,29 @@ function pathOf(graph: NameGraph, members: readonly string[]): string[] {
   return [...members];
 }
 
-/** Tarjan's algorithm, without recursion: a chain of blocks may be long. */
+/** Kosaraju's algorithm: from the last that ended, all that lead to it, and that no later one has taken. */
 function stronglyConnected(graph: NameGraph): string[][] {
-  const index = new Map<string, number>();
-  const low = new Map<string, number>();
-  const onStack = new Set<string>();
-  const stack: string[] = [];
-  const found: string[][] = [];
-  for (const root of graph.keys()) {
-    if (index.has(root)) continue;
-    const work: { readonly node: string; readonly next: Iterator<string> }[] = [];
-    const enter = (node: string): void => {
-      index.set(node, index.size);
-      low.set(node, index.size - 1);
-      stack.push(node);
-      onStack.add(node);
-      work.push({ node, next: (graph.get(node) ?? new Set<string>())[Symbol.iterator]() });
-    };
-    enter(root);
-    for (let top = work.at(-1); top !== undefined; top = work.at(-1)) {
-      const { node } = top;
-      const step = top.next.next();
-      if (step.done !== true) {
-        const other = step.value;
-        if (!graph.has(other)) continue;
-        if (!index.has(other)) enter(other);
-        else if (onStack.has(other)) low.set(node, Math.min(low.get(node) ?? 0, index.get(other) ?? 0));
-        continue;
+  const back = new Map<string, string[]>();
+  for (const [from, all] of graph) for (const to of all) appendTo(back, to, from);
+  const ended = treesOf(graph.keys(), (node) => graph.get(node) ?? []).flat();
+  return treesOf(ended.reverse(), (node) => back.get(node) ?? []).reverse();
+}
+
+/** What each root reaches first, in the order in which it is left. Without recursion: a chain of blocks may be long. */
+function treesOf(roots: Iterable<string>, nextOf: (node: string) => Iterable<string>): string[][] {
+  const seen = new Set<string>();
+  return [...roots].map((root) => {
+    const left: string[] = [];
+    const open = [{ node: root, isLeft: false }];
+    for (let top = open.pop(); top !== undefined; top = open.pop()) {
+      const { node, isLeft } = top;
+      if (isLeft) left.push(node);
+      else if (!seen.has(node)) {
+        seen.add(node);
+        open.push({ node, isLeft: true });
+        for (const next of nextOf(node)) open.push({ node: next, isLeft: false });
       }
-      work.pop();
-      const parent = work.at(-1);
-      if (parent !== undefined) low.set(parent.node, Math.min(low.get(parent.node) ?? 0, low.get(node) ?? 0));
-      if (low.get(node) !== index.get(node)) continue;
-      const members: string[] = [];
-      for (let one = stack.pop(); one !== undefined; one = stack.pop()) {
-        onStack.delete(one);
-        members.push(one);
-        if (one === node) break;
-      }
-      found.push(members);
     }
-  }
-  return found;
+    return left;
+  });
 }

@@ -1,5 +1,5 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
-import { appendTo, isObject } from "../../core/text/objects";
+import { isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
 import type { Piece, Splice, Uncut } from "./pieces";
@@ -41,7 +41,17 @@ export interface Divided {
 
 export type DividedOrProblems = Divided | { readonly problems: readonly CutProblem[] };
 
-export class MoveRefused extends Error {
+/** Text of a new entry. */
+export const newPiece = (text: string): Piece => ({ text, isSpaced: false });
+
+/** A word for what an expression names. */
+export const nameFrom = (expression: string): string =>
+  expression
+    .replace(/^(?:var|vm|volume|group|component)\./, "")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replaceAll(/^_|_$/g, "");
+
+class MoveRefused extends Error {
   constructor(readonly problem: CutProblem) {
     super(problem.summary);
   }
@@ -50,6 +60,16 @@ export class MoveRefused extends Error {
 export const refuseMove = (problem: CutProblem): never => {
   throw new MoveRefused(problem);
 };
+
+/** What is made, or why it was refused on the way. */
+export function unlessRefused<T>(make: () => T): T | { readonly problems: readonly CutProblem[] } {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof MoveRefused) return { problems: [error.problem] };
+    throw error;
+  }
+}
 
 /** `names`: what was to be cut out. */
 export const refuseCut = (
@@ -111,20 +131,6 @@ export const createDesk = (
   copied: [],
   environmentValues: [],
 });
-
-export const spliceInto = ({ splices }: MoveDesk, file: MoveEntry["file"], one: Splice): void => {
-  appendTo(splices, file, one);
-};
-
-export const addTo = (
-  { additions }: MoveDesk,
-  side: SideName,
-  section: string,
-  piece: Piece,
-  kind: Addition["kind"] = "map",
-): void => {
-  additions[side].push({ section, piece, kind });
-};
 
 /** A `reads` entry that means the other project's state. */
 export const isReadOf = ({ section, value }: MoveEntry, other: Other): boolean =>

@@ -11,15 +11,14 @@ import { whatGoesAlong } from "./along";
 import { blockOfAddress, type CutProblem, chosen, circleAcross } from "./cut";
 import {
   type Addition,
-  addTo,
   createDesk,
   type Divided,
   type DividedOrProblems,
   type Division,
   isNamedValue,
   type MoveDesk,
-  MoveRefused,
   refuseMove,
+  unlessRefused,
 } from "./desk";
 import { isBlock, type MovedProject, type MoveEntry, openMovedProject } from "./project";
 import { writtenAnew } from "./write";
@@ -30,9 +29,8 @@ export type { Divided, Other } from "./desk";
 export function divide(division: Division): DividedOrProblems {
   const source = openMovedProject(division.source);
   const target = openMovedProject(division.target);
-  for (const project of [source, target])
-    if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
-  if ("problem" in source || "problem" in target) return { problems: [] };
+  if ("problems" in source) return source;
+  if ("problems" in target) return target;
   const blocks = source.entries.filter(isBlock).map(({ name }) => name);
   const { parts } = division;
   const { moved, problems } = parts === "all" ? { moved: new Set(blocks), problems: [] } : chosen(parts, blocks);
@@ -46,12 +44,7 @@ export function divide(division: Division): DividedOrProblems {
         fix: "give one of the two another name first: a moved entry in its file keeps what exists",
       });
   if (found.length > 0) return { problems: found };
-  try {
-    return divided(createDesk(division, source, target, moved));
-  } catch (error) {
-    if (error instanceof MoveRefused) return { problems: [error.problem] };
-    throw error;
-  }
+  return unlessRefused(() => divided(createDesk(division, source, target, moved)));
 }
 
 const blockGraph = (project: MovedProject) =>
@@ -130,14 +123,12 @@ function divided(desk: MoveDesk): Divided {
   for (const entry of along) {
     const piece = pieces.get(entry);
     if (piece === undefined) continue;
-    const kind = entry.name.endsWith("]") && /^\w+\[\d+\]$/.test(entry.name) ? "list" : "map";
-    addTo(
-      desk,
-      "target",
-      entry.section,
-      withDefaults(entry, piece, isBlock(entry) ? defaults.inBlocks.get(entry.name.split(".")[0] ?? "") : undefined),
-      kind,
-    );
+    const fields = isBlock(entry) ? defaults.inBlocks.get(entry.name.split(".")[0] ?? "") : undefined;
+    additions.target.push({
+      section: entry.section,
+      piece: withDefaults(entry, piece, fields),
+      kind: /^\w+\[\d+\]$/.test(entry.name) ? "list" : "map",
+    });
   }
   // The outputs and reads that were made come last, as in a file that a person writes.
   const last = (one: Addition): number => (one.section === "outputs" ? 1 : 0);

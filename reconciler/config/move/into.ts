@@ -4,14 +4,16 @@
  */
 
 import { isMap, isScalar } from "yaml";
+import { mustGet } from "../../core/text/invariant";
 import { appendTo, fieldsIn, isObject, ownValue } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
 import type { CutProblem } from "./cut";
-import { MoveRefused, refuseCut, refuseMove, shownAt } from "./desk";
+import { nameFrom, newPiece, refuseCut, refuseMove, shownAt, unlessRefused } from "./desk";
 import type { Mention } from "./mentions";
 import { applySplices, cutOut, keyOfPair, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import { isBlock, type MoveEntry, openMovedProject, pathsIn, type Rebase } from "./project";
+import { grouped } from "./write";
 
 export interface Into {
   /** Its key: `shop` of `shop/`. */
@@ -28,27 +30,13 @@ export type IntoResult =
   | { readonly target: readonly ConfigSource[]; readonly component: ConfigSource }
   | { readonly problems: readonly CutProblem[] };
 
-const flowPiece = (text: string): Piece => ({ text, isSpaced: false });
-const nameFrom = (expression: string): string =>
-  expression
-    .replace(/^(?:var|vm|volume|group|component)\./, "")
-    .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .replaceAll(/^_|_$/g, "");
-
-export function intoComponent(into: Into): IntoResult {
-  try {
-    return moveInto(into);
-  } catch (error) {
-    if (error instanceof MoveRefused) return { problems: [error.problem] };
-    throw error;
-  }
-}
+export const intoComponent = (into: Into): IntoResult => unlessRefused(() => moveInto(into));
 
 function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   const project = openMovedProject(target);
-  if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
+  if ("problems" in project) return project;
   const own = openMovedProject([{ file: component.file, text: component.text ?? "" }]);
-  if ("problem" in own) return { problems: [{ summary: own.problem, fix: "reconcile validate says why" }] };
+  if ("problems" in own) return own;
   const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
   const { splices, ...border } = acrossBorder(key, moved, inside, project.entries);
   const use = project.named.get(`${key}/`);
@@ -72,12 +60,12 @@ function moveInto({ key, moved, target, component, rebase }: Into): IntoResult {
   };
   paste(
     "parameters",
-    [...parameters.keys()].map((name) => flowPiece(`${name}: {}`)),
+    [...parameters.keys()].map((name) => newPiece(`${name}: {}`)),
   );
   for (const [section, pieces] of added) paste(section, pieces);
   paste(
     "outputs",
-    [...outputs].map(([name, expression]) => flowPiece(`${name}: ${JSON.stringify(`\${${expression}}`)}`)),
+    [...outputs].map(([name, expression]) => newPiece(`${name}: ${JSON.stringify(`\${${expression}}`)}`)),
   );
   const texts = project.files.map((file) => ({
     file: file.file,
@@ -123,9 +111,7 @@ function acrossBorder(
   const parameters = new Map<string, string>();
   const outputs = new Map<string, string>();
   const splices: SplicesByFile = new Map();
-  const splice = (entry: MoveEntry, one: Splice): void => {
-    appendTo(splices, entry.file, one);
-  };
+  const splice = ({ file }: MoveEntry, one: Splice): void => appendTo(splices, file, one);
   /** One name for each expression. */
   const named = (names: Map<string, string>, expression: string): string => {
     const name = nameFrom(expression);
@@ -190,20 +176,15 @@ function cutEntries(
 ): { readonly added: ReadonlyMap<string, readonly Piece[]>; readonly cuts: SplicesByFile } {
   const added = new Map<string, Piece[]>();
   const cuts: SplicesByFile = new Map();
-  for (const file of new Set(inside.map((entry) => entry.file)))
-    for (const section of new Set(inside.flatMap((entry) => (entry.file === file ? [entry.section] : [])))) {
-      const pair = file.pairs.get(section);
-      if (pair === undefined) continue;
-      const cut = cutOut(
-        file.text,
-        pair,
-        inside.flatMap((entry) => (entry.file === file && entry.section === section ? [entry.index] : [])),
-        (from, to) => splicedPart(file.text, splices.get(file) ?? [], from, to),
-      );
-      if ("problem" in cut) return refuseCut(file, cut, [section]);
-      added.set(section, [...(added.get(section) ?? []), ...cut.pieces]);
-      cuts.set(file, [...(cuts.get(file) ?? []), ...cut.splices]);
-    }
+  for (const [file, section, group] of grouped(inside)) {
+    const wanted = group.map(({ index }) => index);
+    const cut = cutOut(file.text, mustGet(file.pairs, section), wanted, (from, to) =>
+      splicedPart(file.text, splices.get(file) ?? [], from, to),
+    );
+    if ("problem" in cut) return refuseCut(file, cut, [section]);
+    for (const piece of cut.pieces) appendTo(added, section, piece);
+    for (const splice of cut.splices) appendTo(cuts, file, splice);
+  }
   return { added, cuts };
 }
 
@@ -222,7 +203,7 @@ function useOf(
       ...(parameters.size === 0 ? [] : ["  with:"]),
       ...Object.entries(given).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
     ];
-    const pasted = pasteInto(text, "components", [flowPiece(`${key}:\n${body.join("\n")}\n`)], "map");
+    const pasted = pasteInto(text, "components", [newPiece(`${key}:\n${body.join("\n")}\n`)], "map");
     return "problem" in pasted
       ? refuseMove({ summary: pasted.problem, fix: "put components on lines of its own" })
       : pasted.text;

@@ -5,7 +5,7 @@
  */
 import { isMap, isPair, isScalar, isSeq } from "yaml";
 import { isKind, type Kind } from "../../core/model/kinds";
-import { keyIn, plainValuesIn } from "../../core/text/objects";
+import { isOneOf, keyIn, plainValuesIn } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
 import { type Expression, parseTemplate } from "../template";
 import { keyOfPair } from "./pieces";
@@ -102,10 +102,8 @@ function namedBy({ root, steps }: Expression): string[] {
   const [first] = steps;
   const name = first?.kind === "field" ? first.name : undefined;
   if (name === undefined) return inner;
-  if (isKind(root)) return [`${root}.${name}`, ...inner];
   if (root === "component") return [`${name}/`, ...inner];
-  if (root === "var" || root === "read" || root === "lookup") return [`${root}.${name}`, ...inner];
-  return inner;
+  return isKind(root) || isOneOf(root, ["var", "read", "lookup"]) ? [`${root}.${name}`, ...inner] : inner;
 }
 
 /** What a value says it uses, without places: for defaults, and for variables that are made of others. */

@@ -15,8 +15,18 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Edited } from "../edit-text";
-import { endOf, indentOf, inFlow, lineEnd, lineEndOf, lineStart, nextLine, startOf } from "../edit-text";
+import {
+  dashOf,
+  type Edited,
+  endOf,
+  indentOf,
+  inFlow,
+  lineEnd,
+  lineEndOf,
+  lineStart,
+  nextLine,
+  startOf,
+} from "../edit-text";
 import { plainOf } from "../yaml/write";
 
 export interface Splice {
@@ -56,8 +66,6 @@ export const splicedPart = (text: string, splices: readonly Splice[], from: numb
 
 export const keyOfPair = (pair: unknown): string => (isPair(pair) && isScalar(pair.key) ? String(pair.key.value) : "");
 
-const startOfItem = (item: unknown): number | undefined => startOf(isPair(item) ? item.key : item);
-
 interface LineSpan {
   /** With the comments above it. */
   readonly from: number;
@@ -80,19 +88,12 @@ function endOfLines(text: string, item: unknown, indent: number): number | undef
   }
 }
 
-/** Where the lines of an item of a list begin: at its dash. */
-function dashBefore(text: string, start: number): number | undefined {
-  const begin = lineStart(text, start);
-  const match = /^( *)-[ ]+$/.exec(text.slice(begin, start));
-  return match === null ? undefined : begin + (match[1] ?? "").length;
-}
-
 /** `undefined`: the entry shares its lines with others. */
 function linesOfItem(text: string, { items }: SectionNode, index: number, above: number): LineSpan | undefined {
   const item: unknown = items[index];
-  const found = startOfItem(item);
+  const found = startOf(item);
   if (found === undefined) return undefined;
-  const start = isPair(item) ? found : dashBefore(text, found);
+  const start = isPair(item) ? found : dashOf(text, found);
   const indent = start === undefined ? undefined : indentOf(text, start);
   if (start === undefined || indent === undefined) return undefined;
   const before = index === 0 ? above : endOfLines(text, items[index - 1], indent.length);
@@ -115,7 +116,10 @@ function blankAbove(text: string, from: number, above: number): number {
   return at;
 }
 
-export type CutOut = { readonly pieces: readonly Piece[]; readonly splices: readonly Splice[] } | Uncut;
+export interface CutEntries {
+  readonly pieces: readonly Piece[];
+  readonly splices: readonly Splice[];
+}
 
 export interface Uncut {
   readonly problem: string;
@@ -130,7 +134,7 @@ export function cutOut(
   pair: Pair<unknown, unknown>,
   wanted: readonly number[],
   rewritten: (from: number, to: number) => string = (from, to) => text.slice(from, to),
-): CutOut {
+): CutEntries | Uncut {
   const section = pair.value;
   const keyAt = startOf(pair.key);
   if ((!isMap(section) && !isSeq(section)) || keyAt === undefined)
@@ -140,10 +144,10 @@ export function cutOut(
   const above = nextLine(text, keyAt);
   for (const index of wanted) {
     const item: unknown = section.items[index];
-    const at = startOfItem(item) ?? keyAt;
+    const at = startOf(item) ?? keyAt;
     if (hasAnchor(item)) return { problem: "it uses an anchor or an alias of YAML", at, fix: "write its value out" };
     if (section.flow === true) {
-      const [from, to] = [startOfItem(item), endOf(text, item)];
+      const [from, to] = [startOf(item), endOf(text, item)];
       if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands", at };
       pieces.push({ text: spacedPair(text, item, rewritten) ?? rewritten(from, to), isSpaced: false });
       continue;
@@ -194,7 +198,7 @@ function outOfFlow(text: string, { items }: SectionNode, gone: ReadonlySet<numbe
   const splices: Splice[] = [];
   for (const index of gone) {
     if (index > lastKept) continue;
-    const [from, to] = [startOfItem(items[index]), startOfItem(items[index + 1])];
+    const [from, to] = [startOf(items[index]), startOf(items[index + 1])];
     if (from !== undefined && to !== undefined) splices.push({ from, to, by: "" });
   }
   const [from, to] = [endOf(text, items[lastKept]), endOf(text, items.at(-1))];
@@ -240,8 +244,8 @@ const withDash = (text: string, end: string): string => {
 /** As it can stand within braces; `undefined` where it has comments, which cannot. */
 function inOneLine({ text }: Piece, kind: "map" | "list"): string | undefined {
   const trimmed = text.trim();
-  if (!trimmed.includes("\n") && !/(^|\s)#/.test(trimmed)) return trimmed;
   if (/(^|\s)#/.test(trimmed)) return undefined;
+  if (!trimmed.includes("\n")) return trimmed;
   const flow = inFlow(plainOf(parse(trimmed)));
   return kind === "list" ? flow : flow.slice(1, -1).trim();
 }
@@ -330,14 +334,14 @@ function pasteBelow(
   pieces: readonly Piece[],
   asBlock: AsBlock,
 ): PastedText {
-  const first = startOfItem(value.items[0]);
-  const start = first !== undefined && isSeq(value) ? dashBefore(text, first) : first;
+  const first = startOf(value.items[0]);
+  const start = first !== undefined && isSeq(value) ? dashOf(text, first) : first;
   const indent = start === undefined ? undefined : indentOf(text, start);
   if (indent === undefined || endOf(text, value.items.at(-1)) === undefined) return cannotAdd;
   const at = endOfLines(text, value.items.at(-1), indent.length) ?? text.length;
   const isSpaced =
     value.items.length > 1 &&
-    /\n[ \t]*\r?\n/.test(text.slice(nextLine(text, keyAt), lineStart(text, startOfItem(value.items.at(-1)) ?? 0)));
+    /\n[ \t]*\r?\n/.test(text.slice(nextLine(text, keyAt), lineStart(text, startOf(value.items.at(-1)) ?? 0)));
   const before = text.slice(0, at);
   const end = lineEndOf(text);
   const gap = isSpaced || pieces[0]?.isSpaced === true ? end : "";

@@ -4,6 +4,7 @@ import { kinds, sectionOf } from "../../core/model/kinds";
 import { fieldsIn, isObject, ownValue } from "../../core/text/objects";
 import { endOf, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
+import type { CutProblem } from "./cut";
 import { type Mention, mentionsIn } from "./mentions";
 import { keyOfPair, type Splice } from "./pieces";
 
@@ -51,14 +52,17 @@ export interface MovedProject {
 
 export const isBlock = ({ section }: MoveEntry): boolean => blockSections.has(section);
 
-export function openMovedProject(sources: readonly ConfigSource[]): MovedProject | { readonly problem: string } {
+export function openMovedProject(
+  sources: readonly ConfigSource[],
+): MovedProject | { readonly problems: readonly CutProblem[] } {
   const files: OpenFile[] = [];
   const entries: MoveEntry[] = [];
   const settings: Record<string, unknown> = {};
   for (const { file, text } of sources) {
     const document = parseDocument(text);
     const root = document.contents;
-    if (document.errors.length > 0 || (root !== null && !isMap(root))) return { problem: `${file} cannot be read` };
+    if (document.errors.length > 0 || (root !== null && !isMap(root)))
+      return { problems: [{ summary: `${file} cannot be read`, fix: "reconcile validate says why" }] };
     const data = fieldsIn(document.toJS());
     const pairs = new Map((root?.items ?? []).map((pair): [string, TopPair] => [keyOfPair(pair), pair]));
     const open: OpenFile = { file, text, pairs };
@@ -83,7 +87,7 @@ export function openMovedProject(sources: readonly ConfigSource[]): MovedProject
 /** The names of everything that can move. */
 export function blocksIn(sources: readonly ConfigSource[]): readonly string[] {
   const project = openMovedProject(sources);
-  return "problem" in project ? [] : project.entries.filter(isBlock).map(({ name }) => name);
+  return "problems" in project ? [] : project.entries.filter(isBlock).map(({ name }) => name);
 }
 
 /** The file of a component that the files use, or why nothing can be put into it. */
@@ -92,8 +96,8 @@ export function componentIn(
   key: string,
 ): { readonly from?: string; readonly problem?: string } {
   const project = openMovedProject(sources);
-  const entry = "problem" in project ? undefined : project.named.get(`${key}/`);
-  if (entry === undefined || "problem" in project) return {};
+  const entry = "problems" in project ? undefined : project.named.get(`${key}/`);
+  if (entry === undefined || "problems" in project) return {};
   const { from, for_each: each } = fieldsIn(entry.value);
   if (typeof from !== "string" || !/^\.\.?\//.test(from))
     return { problem: `the component ${key} is not a file beside the project` };

@@ -1,54 +1,49 @@
 /** The texts of both projects as they will be: pieces cut out of the one and put into the other. */
+import { itemAt, mustGet } from "../../core/text/invariant";
 import { appendTo, fieldsIn, groupedBy, isObject } from "../../core/text/objects";
 import { inFlow, setIn } from "../edit-text";
 import type { ConfigSource } from "../yaml/file";
 import { type Plain, plainOf } from "../yaml/write";
-import { type MoveDesk, rebased, refuseCut, refuseMove, type SideName, spliceInto } from "./desk";
-import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
+import { type MoveDesk, rebased, refuseCut, refuseMove, type SideName } from "./desk";
+import { applySplices, type CutEntries, cutOut, type Piece, pasteInto, splicedPart } from "./pieces";
 import { type MoveEntry, pathsIn } from "./project";
 
-const namesOf = (entries: readonly MoveEntry[]): string[] => entries.map(({ name }) => name);
+/** Entries of one section of a file. */
+function cutGroup(
+  file: MoveEntry["file"],
+  section: string,
+  entries: readonly MoveEntry[],
+  rewritten?: (from: number, to: number) => string,
+): CutEntries {
+  const wanted = entries.map(({ index }) => index);
+  const cut = cutOut(file.text, mustGet(file.pairs, section), wanted, rewritten);
+  if (!("problem" in cut)) return cut;
+  return refuseCut(
+    file,
+    cut,
+    entries.map(({ name }) => name),
+  );
+}
 
 export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, unknown>) {
   const { division, source, target, splices, additions, copied, environmentValues } = desk;
   const projects = { source, target };
-  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
 
   function piecesOf(entries: readonly MoveEntry[]): Map<MoveEntry, Piece> {
     const pieces = new Map<MoveEntry, Piece>();
     for (const [file, section, group] of grouped(entries)) {
-      const pair = file.pairs.get(section);
-      if (pair === undefined) continue;
       // What is copied keeps its paths where it stands.
       const paths = group.flatMap(({ node }) => pathsIn(file, node, division.rebase));
       const own = [...(splices.get(file) ?? []), ...paths];
-      const cut = cutOut(
-        file.text,
-        pair,
-        group.map(({ index }) => index),
-        (from, to) => splicedPart(file.text, own, from, to),
-      );
-      if ("problem" in cut) return refuseCut(file, cut, namesOf(group));
-      cut.pieces.forEach((piece, at) => {
-        const entry = group[at];
-        if (entry !== undefined) pieces.set(entry, piece);
-      });
+      const cut = cutGroup(file, section, group, (from, to) => splicedPart(file.text, own, from, to));
+      for (const [at, piece] of cut.pieces.entries()) pieces.set(itemAt(group, at), piece);
     }
     return pieces;
   }
 
   function cutAll(entries: Iterable<MoveEntry>): void {
-    for (const [file, section, group] of grouped([...entries])) {
-      const pair = file.pairs.get(section);
-      if (pair === undefined) continue;
-      const cut = cutOut(
-        file.text,
-        pair,
-        group.map(({ index }) => index),
-      );
-      if ("problem" in cut) refuseCut(file, cut, namesOf(group));
-      else for (const one of cut.splices) splice(file, one);
-    }
+    for (const [file, section, group] of grouped([...entries]))
+      for (const one of cutGroup(file, section, group).splices) appendTo(splices, file, one);
   }
 
   function textsOf(side: SideName): ConfigSource[] {
@@ -58,11 +53,15 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
     }));
     if (files.length === 0) files.push({ file: division.targetFile, text: headOfNew() });
     const sections = groupedBy(additions[side], (one) => one.section);
+    /** The place of the file that has the section, or of the first. */
+    const placeFor = (section: string): number =>
+      Math.max(
+        files.findIndex(({ text }) => new RegExp(`^${section}:`, "m").test(text)),
+        0,
+      );
     for (const [section, all] of sections) {
-      const has = files.findIndex(({ text }) => new RegExp(`^${section}:`, "m").test(text));
-      const at = Math.max(has, 0);
-      const file = files[at];
-      if (file === undefined) continue;
+      const at = placeFor(section);
+      const file = itemAt(files, at);
       const pasted = pasteInto(
         file.text,
         section,
@@ -78,16 +77,10 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
     }
     if (side === "target")
       for (const { environment, name, value } of environmentValues) {
-        const at = Math.max(
-          files.findIndex(({ text }) => /^environments:/m.test(text)),
-          0,
-        );
-        const file = files[at];
-        const edited =
-          file === undefined
-            ? undefined
-            : setIn(file.text, ["environments", environment, "vars", name], plainOf(value));
-        if (file !== undefined && edited !== undefined && "text" in edited) files[at] = { ...file, text: edited.text };
+        const at = placeFor("environments");
+        const file = itemAt(files, at);
+        const edited = setIn(file.text, ["environments", environment, "vars", name], plainOf(value));
+        if ("text" in edited) files[at] = { ...file, text: edited.text };
         else
           refuseMove({
             summary: `the variable ${name} of the environment ${environment} cannot be written into the target`,
@@ -128,7 +121,7 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
   return { piecesOf, cutAll, textsOf };
 }
 
-function grouped(entries: readonly MoveEntry[]): [MoveEntry["file"], string, MoveEntry[]][] {
+export function grouped(entries: readonly MoveEntry[]): [MoveEntry["file"], string, MoveEntry[]][] {
   const groups = new Map<MoveEntry["file"], Map<string, MoveEntry[]>>();
   for (const entry of entries) {
     const sections = groups.get(entry.file) ?? new Map<string, MoveEntry[]>();

@@ -26,9 +26,8 @@ const reasons = ["rebuild", "resize", "delete"] as const;
 const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
 export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): Checks {
-  const lists = (key: "flavors" | "images" | "regions"): readonly string[] | undefined =>
-    readTextList(subject, values, key);
-  const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
+  const lists = ["flavors", "images", "regions"] as const;
+  const [flavors, images, regions] = lists.map((key) => readTextList(subject, values, key));
   const required = readMap(subject, values, "lifecycle");
   const ofLifecycle = subjectWithin(subject, "lifecycle");
   const lifecycleOf = (kind: string): Values => readMap(ofLifecycle, required, kind);
@@ -40,7 +39,8 @@ export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): 
   const names = readNames(subjectWithin(subject, "names"), readMap(subject, values, "names"));
   const limits: ValuesOfRow<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
   const ofLimits = subjectWithin(subject, "at_most");
-  const [remove, stop] = [readMost(ofLimits, limits, "remove"), readMost(ofLimits, limits, "stop")];
+  const most = ["remove", "stop"] as const;
+  const [remove, stop] = most.map((key) => readAmount(ofLimits, [key], fieldOf(limits, key), ""));
   const monthlyCost = readPrice(ofLimits, limits, "monthly_cost");
   const monthlyIncrease = readPrice(ofLimits, limits, "monthly_increase");
   const atMost = onlyDefined({ remove, stop, monthlyCost, monthlyIncrease });
@@ -88,15 +88,6 @@ function readNames(subject: Subject, values: Values): Partial<Record<Kind, strin
     }
   }
   return names;
-}
-
-function readMost(
-  subject: Subject,
-  values: ValuesOfRow<ChecksBlock["at_most"]>,
-  key: "remove" | "stop",
-): Amount | undefined {
-  const value = fieldOf(values, key);
-  return value === undefined ? undefined : readAmount(subject, [key], value, "");
 }
 
 /** `what`: what the number is, as the beginning of what was expected. */

@@ -27,11 +27,9 @@ export function readFlush(subject: Subject, values: Values): FlushPolicy | undef
   // A command may stay in the file beside another `via`: it is checked, and not used.
   const argv = readArgv(own, flush, "command");
   const env = readVariables(own, flush);
-  if (via === "command") {
-    requireKey(own, flush, "command", "add command: [program, argument, …] beside via: command");
-    return { via, argv: argv ?? [], ...env };
-  }
-  return { via };
+  if (via !== "command") return { via };
+  requireKey(own, flush, "command", "add command: [program, argument, …] beside via: command");
+  return { via, argv: argv ?? [], ...env };
 }
 
 /** `undefined`: the block says nothing of it, or nothing that can be run. */

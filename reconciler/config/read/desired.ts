@@ -15,7 +15,7 @@ import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../.
 import type { Json } from "../../core/model/output";
 import type { SshAccess } from "../../core/model/ssh";
 import { itemAt } from "../../core/text/invariant";
-import { ifAny } from "../../core/text/objects";
+import { ifAny, tableOf } from "../../core/text/objects";
 import { isUrl, unlikelyPlace, withoutPassword } from "../../core/text/outside-policy";
 import { readGroup } from "../../kinds/group/read";
 import { readVm } from "../../kinds/vm/read";
@@ -25,20 +25,19 @@ import { readVolume } from "../../kinds/volume/read";
 import { type Instance, inheritedBy, placeInBlock, writtenAt } from "../blocks";
 import type { ComponentFiles } from "../component-file";
 import { chooseEnvironment, type OpenNamedFile, openOrSayWhy } from "../environments";
-import { isGiven, readText, type Subject, type Values } from "../fields";
+import { isGiven, readText, reportAt, type Subject, type Values } from "../fields";
 import { problemsOf } from "../generated/desired-state";
 import { type InterpolationScope, storedInTheClear, type VariableValues } from "../interpolation";
 import { namingOrigins } from "../origins";
 import { type ExpectedFile, readOwnYaml, topKeys } from "../own-files";
 import { endlessDetail, endlessFix, fitOf } from "../patterns";
-import { addNumberProblems, collectProblems, countProblems, type Problems, shown, withMaskedTexts } from "../problems";
+import { addNumberProblems, collectProblems, heldProblems, type Problems, shown, withMaskedTexts } from "../problems";
 import { openRooms, type Room } from "../rooms";
-import { schemaProblems } from "../schema-problems";
-import { schemaWords } from "../schema-words";
+import { addSchemaProblems } from "../schema-words";
 import { interpolated } from "../sections";
 import { type Merged, mergeSources, placeIn } from "../sources";
 import { type GivenVars, readVars, type SensitiveTexts, writtenSecrets } from "../vars";
-import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "../yaml/file";
+import { type ConfigSource, isMap, positionOf, type YamlFile, type YamlMap } from "../yaml/file";
 import { externalValue, type GivenExternal, readExternal } from "./external";
 import { readGuards } from "./guards";
 import { readLists } from "./lists";
@@ -155,7 +154,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);
-    return { diagnostics: masked(mergeSources(files, countProblems())) };
+    return { diagnostics: masked(mergeSources(files, heldProblems())) };
   }
   const written = mergeSources(files, problems);
   const opened: ConfigSource[] = [];
@@ -193,8 +192,6 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
 }
 
-const isMapped = (name: string): boolean => name === "service" || name === "ssh";
-
 type MergedParts = Record<string, Record<string, Json>>;
 
 /** The settings with which the files are read, once the environment is chosen. */
@@ -216,36 +213,37 @@ function readMerged(
 ): Desired & { readonly ssh?: SshAccess } {
   checkVersion(merged, problems);
   const scope: InterpolationScope = { vars, environment };
+  /** A setting that is one text stands in a map of its own. */
   const setting = (
     name: "project" | "region" | "service" | "state" | "ssh",
   ): { subject: Subject; values: Values; raw: Values } => {
-    const found = merged.settings.get(name);
+    const { value, layers } = merged.settings.get(name) ?? {};
+    const isMapped = name === "service" || name === "ssh";
     const subject: Subject = {
       problems,
       place: (inner, on) =>
-        found === undefined
+        layers === undefined
           ? { source: itemAt(files, 0), offset: 0 }
-          : placeIn(found.layers, isMapped(name) ? inner : inner.slice(1), on ?? "value"),
+          : placeIn(layers, isMapped ? inner : inner.slice(1), on ?? "value"),
     };
-    const raw =
-      found === undefined ? {} : !isMapped(name) ? { [name]: found.value } : isMap(found.value) ? found.value : {};
+    const raw = isMapped ? (isMap(value) ? value : {}) : { [name]: value ?? null };
     const { dialect, ...plain } = raw;
     const kept = isMap(dialect) ? plain : raw;
     const told: InterpolationScope = {
       ...scope,
-      onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
+      onSensitive: (name, at) => reportAt(subject, at, storedInTheClear(name, at)),
     };
     // A map is interpolated to a map.
     const values = interpolated(subject, kept, told) as YamlMap;
     return { subject, values: isMap(dialect) ? { ...values, dialect } : values, raw };
   };
-  const [project, region, service] = [setting("project"), setting("region"), setting("service")];
-  const top = {
+  const service = setting("service");
+  const top = tableOf(["project", "region"], (name) => {
+    const { subject, values } = setting(name);
     // A value that is written and unreadable is reported once, and not again by every VM that would inherit it.
-    project: readText(project.subject, project.values, "project") ?? (merged.settings.has("project") ? "" : undefined),
-    region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
-  };
-  const external = readExternal(merged.reads, merged.lookups, scope, problems);
+    return readText(subject, values, name) ?? (merged.settings.has(name) ? "" : undefined);
+  });
+  const external = readExternal(merged, { scope, problems });
   const used: Record<"reads" | "lookups", MergedParts> = { reads: {}, lookups: {} };
   const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
     used[of][name] = { ...used[of][name], [part]: value };
@@ -271,7 +269,7 @@ function readMerged(
     region: top.region,
     environment,
     ...(merged.protection === undefined ? {} : { isProtected: true as const, protection: merged.protection }),
-    ...readStatePlace(setting("state")),
+    state: readStatePlace(setting("state")),
     service: readServiceSettings(service.subject, service.values, service.raw),
     resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
@@ -321,33 +319,24 @@ const readInstances = (
 const guardPath = ["lifecycle", "prevent_destroy"] as const;
 
 /** The place of the state, where the file names it. */
-function readStatePlace({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {
+function readStatePlace({ subject, values }: { subject: Subject; values: Values }): Desired["state"] {
   const location = readText(subject, values, "state");
-  if (location === undefined) return {};
-  const source = positionOf(subject.place(["state"]));
+  if (location === undefined) return undefined;
   const missed = unlikelyPlace(location);
-  if (missed !== undefined) {
-    subject.problems.add({ code: "config/invalid-value", ...missed, at: subject.place(["state"]) });
-    return {};
-  }
-  if (!isUrl(location)) return { state: { location, source } };
+  if (missed !== undefined) return reportAt(subject, ["state"], { code: "config/invalid-value", ...missed });
   const url = URL.canParse(location) ? new URL(location) : undefined;
   const hasPassword =
     url === undefined
       ? withoutPassword(location) !== location
       : url.password !== "" || url.searchParams.has("password");
-  if (hasPassword) {
-    subject.problems.add({
-      code: "config/invalid-value",
-      summary: "state holds a password",
-      detail: "the file is read by everybody who may plan",
-      fix: "take it out of the URL: PGPASSWORD, RECONCILE_STATE_PASSWORD, or the credentials of the store's own tools",
-      at: subject.place(["state"]),
-      withoutExcerpt: true,
-    });
-    return {};
-  }
-  return { state: { location, source } };
+  if (!isUrl(location) || !hasPassword) return { location, source: positionOf(subject.place(["state"])) };
+  return reportAt(subject, ["state"], {
+    code: "config/invalid-value",
+    summary: "state holds a password",
+    detail: "the file is read by everybody who may plan",
+    fix: "take it out of the URL: PGPASSWORD, RECONCILE_STATE_PASSWORD, or the credentials of the store's own tools",
+    withoutExcerpt: true,
+  });
 }
 
 function checkVersion(merged: Merged, problems: Problems): void {
@@ -376,7 +365,8 @@ function reportMissingVersion({ settings }: Merged, files: readonly YamlFile[], 
 }
 
 function addShapeProblems(file: YamlFile, problems: Problems): void {
-  addSchemaProblems(file, problems);
+  const errors = file.root === undefined ? [] : problemsOf(file.root);
+  if (errors.length > 0) addSchemaProblems(file, errors, problems);
   addNumberProblems(file, problems, placesOfAmounts(file));
 }
 
@@ -391,20 +381,11 @@ function withFlatLists(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withFlatLists(inner)]));
 }
 
-function addSchemaProblems(file: YamlFile, problems: Problems): void {
-  const errors = file.root === undefined ? [] : problemsOf(file.root);
-  if (errors.length === 0) return;
-  for (const problem of schemaProblems(file, errors, schemaWords()))
-    if (!problems.covers(problem.at)) problems.add(problem);
-}
-
 /** Maps and lists that came out of references are checked against the same schema, at the place of the reference. */
 function addShapesOf({ block: { kind, key, entry }, values }: Instance, subject: Subject): void {
-  const { problems } = subject;
+  const { problems, address } = subject;
   const root = { [sectionOf[kind]]: { [key]: withFlatLists(values) } };
+  const place: Subject["place"] = (path, on) => subject.place(path.slice(2), on);
   const errors = problemsOf(root);
-  if (errors.length === 0) return;
-  const place = (path: Path, on: "key" | "value") => subject.place(path.slice(2), on);
-  for (const problem of schemaProblems(entry.source, errors, schemaWords(), root, place))
-    if (!problems.covers(problem.at)) problems.add({ ...problem, address: subject.address });
+  if (errors.length > 0) addSchemaProblems(entry.source, errors, problems, { root, subject: { address, place } });
 }

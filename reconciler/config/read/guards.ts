@@ -23,12 +23,11 @@ export function readGuards(merged: Merged, context: ReachabilityContext, rooms: 
   const checks = settingOf("checks", merged, context);
   const policy = settingOf("policy", merged, context);
   const rollouts = readRollouts(merged, context, rooms);
-  const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
   return {
     deny: ifAny(deny),
     reachability: ifAny(reachability),
     checks: checks === undefined ? undefined : readChecks(checks.subject, checks.values),
-    policy: read,
+    policy: policy === undefined ? undefined : readPolicy(policy.subject, policy.values),
     rollouts: ifAny(rollouts),
   };
 }

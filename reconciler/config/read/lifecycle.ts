@@ -42,11 +42,10 @@ export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["li
   if (fieldOf(values, "lifecycle") === undefined) return usualVm;
   const lifecycle: ValuesOfRow<VmLifecycle> = readMap(subject, values, "lifecycle");
   const own = subjectWithin(subject, "lifecycle");
-  const deleteFloatingIp = readBoolean(own, lifecycle, "delete_floating_ip");
   return {
     onImageChange: readEnum(own, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"]) ?? "rebuild",
     snapshotBefore: readEnumList(own, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"]),
-    deleteFloatingIp,
+    deleteFloatingIp: readBoolean(own, lifecycle, "delete_floating_ip"),
     preservedVolumes: readEnum(own, lifecycle, "preserved_volumes", ["retain", "delete"]) ?? "retain",
     verifyResize: readVerifyResize(own, lifecycle),
     ...readCommonLifecycle(own, lifecycle, "vm"),
@@ -75,10 +74,9 @@ function readVerifyResize(subject: Subject, lifecycle: ValuesOfRow<VmLifecycle>)
   if (fieldOf(lifecycle, "verify_resize") === undefined) return defaultVerify;
   const verify: ValuesOfRow<NonNullable<VmLifecycle>["verify_resize"]> = readMap(subject, lifecycle, "verify_resize");
   const own = subjectWithin(subject, "verify_resize");
-  const check = readCheck(own, verify);
   return {
     confirm: readEnum(own, verify, "confirm", ["auto", "manual"]) ?? defaultVerify.confirm,
-    check,
+    check: readCheck(own, verify),
     timeoutMs: readDuration(own, verify, "timeout") ?? defaultVerify.timeoutMs,
     onFailure: readEnum(own, verify, "on_failure", ["revert", "leave"]) ?? defaultVerify.onFailure,
   };

@@ -2,7 +2,7 @@
  * A third-party cloud's listing of security groups, as its command line prints it, into plain values. Fields beyond
  * those the service's import knows are passed over; a value of the wrong JSON type is a problem with its place.
  */
-import { type Fields, isObject, ownValue } from "../../core/text/objects";
+import { type Fields, fieldsIn, isObject, ownValue } from "../../core/text/objects";
 
 export interface ListedSource {
   /** A CIDR, the id of a prefix list, or the id of a group. */
@@ -35,8 +35,7 @@ export interface ReadListing {
 
 export function readListing(listing: unknown): ReadListing {
   const problems: string[] = [];
-  const root = asObject(listing);
-  const listed = root?.["SecurityGroups"];
+  const listed = fieldsIn(listing)["SecurityGroups"];
   if (!Array.isArray(listed))
     return { groups: [], problems: ["SecurityGroups must be an array at the top of the file"] };
   const groups = listed.map((group, index) => readListedGroup(group, `SecurityGroups[${index}]`, problems));
@@ -85,12 +84,9 @@ function readListedPermission(value: unknown, at: string, problems: string[]): L
   };
 }
 
-const asObject = (value: unknown): Fields | undefined => (isObject(value) ? value : undefined);
-
 function objectAt(value: unknown, at: string, problems: string[]): Fields {
-  const found = asObject(value);
-  if (found === undefined) problems.push(`${at} must be an object`);
-  return found ?? {};
+  if (!isObject(value)) problems.push(`${at} must be an object`);
+  return fieldsIn(value);
 }
 
 function textUnder(object: Fields, key: string, at: string, problems: string[]): string {

@@ -3,7 +3,16 @@
 import { isComponentPath, kindOf, parseAddress } from "../../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../../core/model/desired";
 import { definitionOf } from "../../core/model/kinds";
-import { isGiven, readBoolean, readText, readUnmanagedId, reportValue, requireKey, type Subject } from "../fields";
+import {
+  isGiven,
+  readBoolean,
+  readText,
+  readUnmanagedId,
+  reportAt,
+  reportValue,
+  requireKey,
+  type Subject,
+} from "../fields";
 import { isDeclared, outOfFile, resolveMoves } from "../moves";
 import type { ConfigCode } from "../problems";
 import { type Declared, unknownAddress } from "../references";
@@ -70,7 +79,7 @@ function readImports(items: readonly Written[], context: ListContext): ImportReq
     const goesByName = definitionOf(kindOf(to)).takenByName === true;
     if (!context.declared.addresses.has(to)) {
       const problem = unknownAddress(to, kindOf(to), context.declared, true);
-      subject.problems.add({ ...problem, address: to, at: subject.place(["to"]) });
+      reportAt(subject, ["to"], { ...problem, address: to });
       return [];
     }
     if (isGiven(values, "id") && isGiven(values, "name"))
@@ -79,20 +88,16 @@ function readImports(items: readonly Written[], context: ListContext): ImportReq
       report("an import needs the id of what exists", [], goesByName ? "add id: or name:" : "add id:");
     else if (name !== undefined && !goesByName)
       report("only a VM can be imported by its name", ["name"], "give its id: instead");
-    oncePerKey(byTarget, to, subject.place(["to"]), (first) =>
-      report(`${to} is imported twice`, ["to"], "keep one of the two", `first in ${lineOf(first)}`),
-    );
+    const before = firstOf(byTarget, to, subject.place(["to"]));
+    if (before !== undefined) report(`${to} is imported twice`, ["to"], "keep one of the two", before);
     const request = { to, id, name: name?.toLowerCase(), source: positionOf(subject.place([])) };
-    for (const key of ["id", "name"] as const)
-      if (request[key] !== undefined)
-        oncePerKey(byThing, `${kindOf(to)} ${key} ${request[key]}`, subject.place([key]), (first) =>
-          report(
-            `the ${key} ${request[key]} is imported twice`,
-            [key],
-            "one existing resource can have one address",
-            `first in ${lineOf(first)}`,
-          ),
-        );
+    for (const key of ["id", "name"] as const) {
+      const thing = request[key];
+      const first =
+        thing === undefined ? undefined : firstOf(byThing, `${kindOf(to)} ${key} ${thing}`, subject.place([key]));
+      if (first !== undefined)
+        report(`the ${key} ${thing} is imported twice`, [key], "one existing resource can have one address", first);
+    }
     return [request];
   });
 }
@@ -108,9 +113,8 @@ function readRemoved(items: readonly Written[], moved: ReadonlySet<string>, cont
     if (isDeclared(from, context.declared))
       report(`${from} is removed, and still declared`, ["from"], `${outOfFile(from)}, or this removal`);
     if (moved.has(from)) report(`${from} is both moved and removed`, ["from"], "keep one of the two");
-    oncePerKey(seen, from, subject.place(["from"]), (first) =>
-      report(`${from} is removed twice`, ["from"], "keep one of the two", `first in ${lineOf(first)}`),
-    );
+    const before = firstOf(seen, from, subject.place(["from"]));
+    if (before !== undefined) report(`${from} is removed twice`, ["from"], "keep one of the two", before);
     return [{ from, destroy, source: positionOf(subject.place([])) }];
   });
 }
@@ -118,10 +122,12 @@ function readRemoved(items: readonly Written[], moved: ReadonlySet<string>, cont
 const reporter =
   (subject: Subject, code: ConfigCode, address: string) =>
   (summary: string, path: readonly string[], fix: string, detail?: string): void =>
-    subject.problems.add({ code, summary, detail, fix, address, at: subject.place(path) });
+    reportAt(subject, path, { code, summary, detail, fix, address });
 
-function oncePerKey(seen: Map<string, Place>, key: string, place: Place, again: (first: Place) => void): void {
+/** Where the key was given before; `undefined`: it is the first time. */
+function firstOf(seen: Map<string, Place>, key: string, place: Place): string | undefined {
   const first = seen.get(key);
-  if (first === undefined) seen.set(key, place);
-  else again(first);
+  if (first !== undefined) return `first in ${lineOf(first)}`;
+  seen.set(key, place);
+  return undefined;
 }

@@ -6,7 +6,7 @@ import { hasPlainNames } from "../../core/model/fields";
 import { definitionOf, kindRows } from "../../core/model/kinds";
 import { canonicalText } from "../../core/text/canonical-text";
 import { type Instance, placeInBlock } from "../blocks";
-import { isGiven, readText, type Subject } from "../fields";
+import { isGiven, readText, reportAt, type Subject } from "../fields";
 import { lineOf } from "../sources";
 import type { Place } from "../yaml/file";
 
@@ -35,12 +35,10 @@ export function readName(subject: Subject, instance: Instance): string {
   if (problem !== undefined) reportName(subject, name, problem, instance, written);
   const canonical = canonicalName(name);
   if (definitionOf(block.kind).reservedNames?.includes(canonical) === true)
-    subject.problems.add({
+    reportAt(subject, written === undefined ? [] : ["name"], {
       code: "config/reserved-name",
       summary: `the ${kindRows[block.kind].noun} ${canonical} is managed by the platform and cannot be declared`,
       fix: "choose another name; a rule can still refer to it with { id: … }",
-      address: subject.address,
-      at: subject.place(written === undefined ? [] : ["name"]),
     });
   return canonical;
 }
@@ -49,13 +47,11 @@ export function readName(subject: Subject, instance: Instance): string {
 function warnOfForeignVariable(subject: Subject, name: string, written: string | undefined): void {
   const [foreign] = /\$[A-Za-z_][A-Za-z0-9_]*|\$\([^)]*\)|\{\{.*?\}\}|<%.*?%>/.exec(name) ?? [];
   if (foreign === undefined || written === undefined) return;
-  subject.problems.add({
+  reportAt(subject, ["name"], {
     code: "config/invalid-name",
     severity: "warning",
     summary: `the name ${name} would be sent as it is written: ${foreign} is replaced by nothing`,
     fix: "write ${var.NAME}, ${env} or ${each} for a value that varies",
-    address: subject.address,
-    at: subject.place(["name"]),
   });
 }
 
@@ -67,7 +63,7 @@ function reportName(
   written: string | undefined,
 ): void {
   const lead = written === undefined ? "give it a name: name: " : "write ";
-  subject.problems.add({
+  reportAt(subject, written === undefined ? [] : ["name"], {
     code: "config/invalid-name",
     summary: `the name ${name} ${problem}`,
     detail: "expected one word of a-z, 0-9 and hyphens, 3 to 50 long",
@@ -75,8 +71,6 @@ function reportName(
       each === undefined || !name.includes(each)
         ? `${lead}${suggestName(name)}`
         : fixOfEach(each, name, lead, written !== undefined),
-    address: subject.address,
-    at: subject.place(written === undefined ? [] : ["name"]),
   });
 }
 

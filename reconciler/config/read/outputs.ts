@@ -1,7 +1,7 @@
 /** `outputs:` — what the project hands out: a value by itself, or one with a description and whether it is sensitive. */
 import type { DesiredOutput, Shaped } from "../../core/model/output";
 import { nearestText } from "../../core/text/nearest";
-import { readBoolean, readText, type Subject } from "../fields";
+import { readBoolean, readText, reportAt, type Subject } from "../fields";
 import type { InterpolationScope } from "../interpolation";
 import { openText } from "../open-text";
 import type { Problems } from "../problems";
@@ -19,7 +19,7 @@ export const readOutputs = (
 ): DesiredOutput[] => {
   const read = { size: 0 };
   return entries
-    .flatMap((entry) => (read.size > mostValues ? [] : readOutput(entry, scope, problems, read)))
+    .flatMap((entry) => (read.size > mostValues ? [] : (readOutput(entry, scope, problems, read) ?? [])))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
@@ -29,18 +29,15 @@ function readOutput(
   scope: InterpolationScope,
   problems: Problems,
   read: { size: number },
-): DesiredOutput[] {
+): DesiredOutput | undefined {
   const { key: name, value: written } = entry;
   const subject = subjectOfEntry("outputs", entry, problems);
-  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) {
-    problems.add({
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name))
+    return reportAt(subject, [], {
       code: "config/invalid-value",
       summary: `an output cannot be called ${JSON.stringify(name)}`,
       detail: "expected a letter, then letters, digits, _ and -",
-      at: subject.place([]),
     });
-    return [];
-  }
   const isLong = isMap(written);
   const place: Subject["place"] = (path, on) =>
     path.length === 0 && !isLong ? placeOf(entry.source, ["outputs", name], "value") : subject.place(path, on);
@@ -58,44 +55,30 @@ function readOutput(
   };
   const values = interpolated({ ...subject, place }, written, told);
   read.size += extentOf(values).size;
-  if (read.size > mostValues) {
-    problems.add({
+  if (read.size > mostValues)
+    return reportAt(subject, [], {
       code: "config/too-large",
       summary: `the outputs stand for more than ${mostValues} values`,
       fix: "hand out less of what is put together from other values",
-      at: subject.place([]),
     });
-    return [];
-  }
+  const source = positionOf(subject.place([]));
   if (!isLong) {
     const value = problems.reported > before ? undefined : shapedOf(values);
-    return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];
+    return value === undefined ? undefined : { name, value, source };
   }
-  if (!isMap(values)) return [];
+  if (!isMap(values)) return undefined;
   for (const key of Object.keys(values)) if (!outputKeys.includes(key)) reportKey(key, subject);
-  if (!Object.hasOwn(values, "value")) {
-    problems.add({
+  if (!Object.hasOwn(values, "value"))
+    return reportAt(subject, [], {
       code: "config/missing",
       summary: "value is missing",
       detail: "an output is a value, or a map with value:, description: and sensitive:",
       fix: "add value:",
-      at: subject.place([]),
     });
-    return [];
-  }
   const description = readText(subject, values, "description", true);
-  const sensitive = readBoolean(subject, values, "sensitive");
+  const sensitive = readBoolean(subject, values, "sensitive") || undefined;
   const value = problems.reported > before ? undefined : shapedOf(values["value"]);
-  if (value === undefined) return [];
-  return [
-    {
-      name,
-      value,
-      description,
-      sensitive: sensitive === true ? sensitive : undefined,
-      source: positionOf(subject.place([])),
-    },
-  ];
+  return value === undefined ? undefined : { name, value, description, sensitive, source };
 }
 
 const reportKey = (key: string, { problems, place }: Subject): void =>

@@ -3,7 +3,7 @@
 import type { Prices } from "../../core/model/prices";
 import { decimalOf, decimalText } from "../../core/text/decimal";
 import { nearestText } from "../../core/text/nearest";
-import { type OpenNamedFile, openOrSayWhy } from "../environments";
+import { type OpenNamedFile, openNamed } from "../environments";
 import {
   fieldOf,
   readEnum,
@@ -47,10 +47,8 @@ export function readPrices({ settings }: Merged, context: PricesContext): Prices
   const { subject, value } = found;
   if (isMap(value)) return readPriceList(subject, value);
   if (typeof value !== "string") return undefined;
-  const opened = openOrSayWhy(value, positionOf(subject.place([])).file, open);
-  if ("source" in opened) return readPriceFile(opened.source, problems);
-  problems.add({ code: "config/file-unreadable", summary: opened.problem, fix: opened.fix, at: subject.place([]) });
-  return undefined;
+  const opened = openNamed(value, subject.place([]), open, problems);
+  return opened === undefined ? undefined : readPriceFile(opened, problems);
 }
 
 /** Where amounts of money may stand in the desired states that a file holds; the file itself is one where nothing else is said. */

@@ -8,6 +8,7 @@ import {
   readDuration,
   readMap,
   readText,
+  reportAt,
   reportValue,
   type Subject,
   subjectWithin,
@@ -23,11 +24,9 @@ export function readServiceSettings(
   values: ValuesOfRow<Service>,
   raw: ValuesOfRow<Service>,
 ): ServiceSettings {
-  const baseUrl = readBaseUrl(subject, values);
-  const dialect = readServiceDialect(subject, values, raw);
   return {
-    baseUrl,
-    dialect,
+    baseUrl: readBaseUrl(subject, values),
+    dialect: readServiceDialect(subject, values, raw),
     timing: readServiceTiming(subjectWithin(subject, "timing"), readMap(subject, values, "timing")),
   };
 }
@@ -43,14 +42,12 @@ function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | u
       fix: /^[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:\/|$)/.test(text) ? `write https://${text}` : undefined,
     });
   if (!holdsCredential) return text;
-  subject.problems.add({
+  return reportAt(subject, ["base_url"], {
     code: "config/invalid-value",
     summary: "base_url holds a credential",
     fix: "take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
-    at: subject.place(["base_url"]),
     withoutExcerpt: true,
   });
-  return undefined;
 }
 
 function readServiceDialect(

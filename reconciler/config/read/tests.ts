@@ -158,9 +158,8 @@ function readExpected(block: NonNullable<ExpectBlock>): ExpectedPlan {
 
 /** The sources of a side: its files, with what is set over the first of them. */
 export function sourcesOf(side: TestSide, read: (path: string) => ConfigSource): ConfigSource[] {
-  const files = side.files.map(read);
-  const written = side.inline === undefined ? [] : [{ file: "inline", text: JSON.stringify(side.inline) }];
-  const all = [...files, ...written];
+  const all = side.files.map(read);
+  if (side.inline !== undefined) all.push({ file: "inline", text: JSON.stringify(side.inline) });
   const [first, ...more] = all;
   if (side.set === undefined || first === undefined) return all;
   const problems = collectProblems();

@@ -8,7 +8,7 @@ import type { Alias, Pair, YAMLMap } from "yaml";
 import { fieldsIn, listIn } from "../../core/text/objects";
 import { misplacedLine } from "../indentation";
 import { holdsMark } from "../open-text";
-import { countProblems, type Problems, shown } from "../problems";
+import { heldProblems, type Problems, shown } from "../problems";
 import { findTooDeep } from "./depth";
 import {
   isMap,
@@ -28,12 +28,8 @@ import {
 /** How many values all aliases of a file together may stand for. */
 const mostAliasedValues = 200_000;
 
-let loaded: typeof import("yaml") | undefined;
 /** The library is loaded when it is first needed: loading takes longer than reading a small file. */
-function yaml(): typeof import("yaml") {
-  loaded ??= require("yaml") as typeof import("yaml");
-  return loaded;
-}
+const yaml = () => require("yaml") as typeof import("yaml");
 
 type Node = unknown;
 
@@ -67,7 +63,7 @@ export function readPiece(source: YamlFile, start: number, end: number): YamlMap
   const document = parseDocumentText(text);
   if (document.errors.length + document.warnings.length > 0) return undefined;
   if (document.contents !== null && !yaml().isMap(document.contents)) return undefined;
-  const problems = countProblems();
+  const problems = heldProblems();
   const map = newMap(start);
   const reading = newReading(source, problems);
   if (document.contents !== null) fillMap(map, document.contents, start, reading);
@@ -273,13 +269,12 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
 }
 
 function reportTag(tag: string | undefined, offset: number, { problems, source }: DocumentReading): undefined {
-  problems.add({
+  return problems.add({
     code: "config/yaml-syntax",
     summary: `no value here is of the type ${(tag ?? "").replace(/^tag:yaml\.org,2002:/, "!!")}`,
     fix: syntaxFixes["TAG_RESOLVE_FAILED"],
     at: { source, offset },
   });
-  return undefined;
 }
 
 /** Numbers that JavaScript would round stay text, so that a long id is never another id. */
@@ -291,10 +286,6 @@ const plainValue = (value: unknown, source: string | undefined): unknown =>
 /** `007` and `1.10` are more than their numbers; and what starts with a zero is octal to other readers. */
 const isFaithful = (value: number, written: string): boolean =>
   /^(?:[-+]?(?:0|[1-9][0-9]*)|0[ox].*)$/.test(written) || String(value) === written;
-
-function reportMerges(parts: readonly unknown[], offset: number, reading: DocumentReading): void {
-  for (const part of parts) if (part !== null && !isMap(part)) reportMerge(part, offset, reading);
-}
 
 function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: DocumentReading): void {
   const merged: unknown[] = [];
@@ -319,7 +310,8 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: DocumentRea
     } else if (key === "<<" && yaml().isScalar(pair.key) && pair.key.type === "PLAIN") {
       const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
       merged.push(...parts);
-      reportMerges(parts, base + offsetOfNode(pair.value), reading);
+      for (const part of parts)
+        if (part !== null && !isMap(part)) reportMerge(part, base + offsetOfNode(pair.value), reading);
     } else if (Object.hasOwn(map, key)) {
       const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
       reading.problems.add({

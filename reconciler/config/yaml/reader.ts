@@ -3,7 +3,7 @@
  * common YAML is read directly (plain.ts), the rest by the library (library.ts). A large file that is not
  * common all over is read in pieces, so that one odd entry does not cost the whole file. What the values mean is for others.
  */
-import { countProblems, type Problems } from "../problems";
+import { heldProblems, type Problems } from "../problems";
 import { type ConfigSource, isMap, moveEntries, newMap, setEntry, type YamlFile, type YamlMap } from "./file";
 import { readPiece, readWhole } from "./library";
 import { cutIntoPieces, type Pieces } from "./pieces";
@@ -27,7 +27,7 @@ export function readYaml(
 
 /** A value given on a command line, read as it would be in a file; text when it is nothing else. */
 export function parseValue(text: string): unknown {
-  const problems = countProblems();
+  const problems = heldProblems();
   const source: YamlFile = { file: "", text, root: undefined };
   const value = readWhole(source, problems);
   const isWhole = problems.reported === 0 && source.oddNumbers?.length === 0;

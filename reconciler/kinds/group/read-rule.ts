@@ -10,6 +10,7 @@ import {
   readEnum,
   readOpenText,
   readRemark,
+  reportAt,
   reportValue,
   type Subject,
   type Values,
@@ -46,13 +47,11 @@ export function readRuleProduct(subject: Subject, written: Values, declared: Dec
   }
   const count = lists.reduce((product, key) => product * itemsOf(fieldOf(written, key)).length, 1);
   if (count > mostOfRule) {
-    subject.problems.add({
+    reportAt(subject, [], {
       code: "config/too-large",
       summary: `the lists of a rule stand for ${count} rules, and ${mostOfRule} are the most`,
       detail: "Each combination of their items is a rule of its own.",
       fix: "write ranges of ports and CIDRs in place of single ports and addresses, or a group of its own for them",
-      address: subject.address,
-      at: subject.place([]),
     });
     return [];
   }
@@ -221,13 +220,11 @@ function readRemote(
 
 /** Left out, the key admits everybody. Written with nothing behind it, it may mean that or be a mistake. */
 const reportEmpty = (subject: Subject, key: string): void =>
-  subject.problems.add({
+  reportAt(subject, [key], {
     code: "config/invalid-rule",
     summary: `${key} is empty`,
     detail: "without it the rule would admit everybody",
     fix: `write whom it admits, or take ${key} out if everybody is meant`,
-    address: subject.address,
-    at: subject.place([key]),
   });
 
 const rightAddress = (text: string): string | undefined =>
@@ -246,12 +243,10 @@ function readAddress(
     return { remote: { kind: "any" }, ethertype: stated ?? "IPv4" };
   }
   if (stated !== undefined && stated !== cidr.ethertype)
-    subject.problems.add({
+    reportAt(subject, ["remote_ip"], {
       code: "config/invalid-rule",
       summary: `remote_ip ${text} is ${cidr.ethertype}, but the rule's ethertype is ${stated}`,
       fix: `write ethertype: ${cidr.ethertype}, or leave it out`,
-      address: subject.address,
-      at: subject.place(["remote_ip"]),
     });
   return { remote: canonicalRemote(text, cidr.ethertype), ethertype: cidr.ethertype };
 }

@@ -1,7 +1,15 @@
 /** One security group with its rules, in canonical form and sorted. */
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
-import { isGiven, readBoolean, readList, reportValue, type Subject, subjectWithin } from "../../config/fields";
+import {
+  isGiven,
+  readBoolean,
+  readList,
+  reportAt,
+  reportValue,
+  type Subject,
+  subjectWithin,
+} from "../../config/fields";
 import { readGroupLifecycle } from "../../config/read/lifecycle";
 import { readRows } from "../../config/read/rows";
 import type { Declared } from "../../config/references";
@@ -60,13 +68,11 @@ function readGroupRules(subject: Subject, { values }: Instance, declared: Declar
         continue;
       }
       const lines = [first.path, at].map((each) => lineOf(subject.place(each)));
-      subject.problems.add({
+      reportAt(subject, at, {
         code: "config/duplicate-rule",
         summary: "two rules of the group are identical",
         detail: `${describeRule(rule)} in ${lines.join(" and ")}; the service would refuse the whole group`,
         fix: "keep one of the two",
-        address: subject.address,
-        at: subject.place(at),
       });
     }
   }

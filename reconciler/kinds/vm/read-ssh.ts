@@ -4,6 +4,7 @@ import {
   fieldOf,
   readMap,
   readText,
+  reportAt,
   reportValue,
   type Subject,
   subjectWithin,
@@ -79,15 +80,12 @@ function readJump(
   if (jump === undefined) {
     const instances = [...vms].filter((vm) => vm.startsWith(`${text}[`));
     const near = instances[0] ?? nearestName(text, vms);
-    subject.problems.add({
+    return reportAt(subject, ["jump"], {
       code: "config/unknown-reference",
       summary: `jump names ${text}, which is not declared`,
       detail: instances.length === 0 ? undefined : `its block has a for_each: ${instances.slice(0, 5).join(", ")}`,
       fix: near === undefined ? "name a VM of this file, or user@host" : `write ${near}`,
-      address: subject.address,
-      at: subject.place(["jump"]),
     });
-    return undefined;
   }
   if (jump !== "none" && "vm" in jump && jump.vm === from)
     return reportValue(subject, ["jump"], text, "another machine than the VM itself, or none");

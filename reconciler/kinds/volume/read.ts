@@ -1,7 +1,7 @@
 /** One data volume: its size, where it is attached, and what may stand behind a flush. */
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
-import { fieldOf, isGiven, type Subject } from "../../config/fields";
+import { fieldOf, isGiven, reportAt, type Subject } from "../../config/fields";
 import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read/commands";
 import { readPlainLifecycle } from "../../config/read/lifecycle";
 import { readRows } from "../../config/read/rows";
@@ -40,12 +40,10 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
 
 export function warnAboutSize(subject: Subject, sizeGb: number): void {
   if (sizeGb <= largestUsualSizeGb) return;
-  subject.problems.add({
+  reportAt(subject, ["size"], {
     severity: "warning",
     code: "config/size-over-limit",
     summary: `a size of ${sizeGb} GB is more than the service's console accepts`,
     detail: `the console accepts 1 to ${largestUsualSizeGb} GB; the service may refuse more`,
-    address: subject.address,
-    at: subject.place(["size"]),
   });
 }

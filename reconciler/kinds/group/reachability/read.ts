@@ -7,6 +7,7 @@ import {
   readEnum,
   readText,
   readUnmanagedId,
+  reportAt,
   reportValue,
   requireKey,
   type Subject,
@@ -92,13 +93,11 @@ function readAssertion(
 
 function reportKinds(subject: Subject, given: readonly string[]): undefined {
   const isMissing = given.length === 0;
-  subject.problems.add({
+  return reportAt(subject, [], {
     code: "config/missing",
     summary: isMissing ? "an assertion says never, always or only" : `an assertion says one of ${given.join(", ")}`,
     fix: isMissing ? "write - never: { from: internet, to: group.KEY }" : "make two assertions of it",
-    at: subject.place([]),
   });
-  return undefined;
 }
 
 /** The groups whose rules are asked have to be groups of the file. */
@@ -210,8 +209,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
   const address = formatAddress(parts);
   if (declared.addresses.has(address))
     return parts.kind === "group" ? { kind: "group", group: { address } } : { kind: "vm", address };
-  subject.problems.add({ ...unknownAddress(address, parts.kind, declared, true), at: subject.place(path) });
-  return undefined;
+  return reportAt(subject, path, unknownAddress(address, parts.kind, declared, true));
 }
 
 function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>): ServicePorts[] {
