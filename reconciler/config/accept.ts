@@ -3,6 +3,7 @@
  * byte changes. What a file says for several resources at once, or by a variable, is left to a person.
  */
 import { isMap, isScalar, isSeq } from "yaml";
+import { parseCidr } from "../core/canonical/cidr";
 import { selfWordOf } from "../core/model/relations";
 import { addItem, documentOf, type Edited, removeIn, removeItem, setIn } from "./edit-text";
 import { blockOrder } from "./format";
@@ -81,18 +82,20 @@ function acceptRule(
   return at < 0 ? left("no rule of the list says just this one") : removeItem(text, path, at);
 }
 
-/** The traffic that a written rule of the group `key` admits, whatever fields it leaves out or quotes. */
+/** The traffic that a written rule of the group `key` admits, whatever fields it leaves out or quotes, and however it spells them. */
 function ruleMark(
   { direction, ethertype, protocol, dst_port, remote_ip, remote_group }: Readonly<Record<string, unknown>>,
   key: string,
 ): string {
-  const family = ethertype ?? (String(remote_ip ?? "").includes(":") ? "IPv6" : "IPv4");
+  const range = String(remote_ip ?? "");
+  const cidr = parseCidr(range);
+  const group = typeof remote_group === "string" ? remote_group.trim().replace(/^group\./, "") : remote_group;
   return JSON.stringify([
     direction ?? "ingress",
-    family,
-    String(protocol ?? "any"),
-    String(dst_port ?? ""),
-    remote_group === undefined ? String(remote_ip ?? (family === "IPv6" ? "::/0" : "0.0.0.0/0")) : "",
-    remote_group === selfWordOf.group ? key : (remote_group ?? ""),
+    ethertype ?? cidr?.ethertype ?? "IPv4",
+    String(protocol ?? "any").toLowerCase(),
+    String(dst_port ?? "").replaceAll(" ", ""),
+    cidr === undefined ? range : cidr.prefix === 0 ? "" : cidr.text,
+    group === selfWordOf.group ? key : (group ?? ""),
   ]);
 }

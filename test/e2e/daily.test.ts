@@ -437,20 +437,27 @@ groups: { mail: { <<: *base, description: Post } }
     expect((await reconcile("plan")).stdout).toContain("Nothing to do");
   });
 
-  it("finds a block whose key YAML takes for a number, and a rule of the group itself", async () => {
+  it("finds a block whose key YAML takes for a number, and rules however they are spelled", async () => {
     write(`${head}volumes: { 123: { size: 5 } }
-groups: { web: { rules: [ { protocol: tcp, dst_port: 443, remote_group: self }, { protocol: udp } ] } }
+groups:
+  web:
+    rules:
+      - { protocol: tcp, dst_port: 443, remote_group: self }
+      - { protocol: TCP, dst_port: "22", remote_ip: 10.0.0.7/24 }
+      - { protocol: tcp, dst_port: 80, remote_group: group.web }
+      - { protocol: Tcp, dst_port: 90, remote_ip: ::/0 }
+      - { protocol: udp }
 `);
     await done(reconcile("apply", "-y"));
     const seen = place.emulator.dump();
     await place.emulator.load({
       ...seen,
       volumes: seen.volumes.map((volume) => ({ ...volume, size: 8 })),
-      rules: seen.rules.filter((rule) => rule.port_range_min !== 443),
+      rules: seen.rules.filter((rule) => rule.protocol !== "tcp"),
     });
     await done(reconcile("drift", "--accept"));
     expect(read("reconcile.yaml")).toContain("volumes: { 123: { size: 8 } }");
-    expect(read("reconcile.yaml")).toContain("rules: [ { protocol: udp } ]");
+    expect(read("reconcile.yaml")).toContain("rules:\n      - { protocol: udp }\n");
     expect((await reconcile("plan")).stdout).toContain("Nothing to do");
   });
 
