@@ -1,4 +1,6 @@
 /** Files that would keep their reader busy for ever, or take all its memory, are refused within seconds, with their line. */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
@@ -92,4 +94,26 @@ groups: { x: { name: web, rules: [ { protocol: tcp, dst_port: ${numbers(100)}, r
 `,
   });
   expect((await runCli(["validate"], { cwd })).exitCode).toBe(0);
+});
+
+/** Half a second of a processor at most, in the middle of which the process stands still for two. */
+const paused = `
+const { fitOf } = require(process.argv[1]);
+const pattern = /^(a+)+$/u;
+const costMs = (text) => {
+  const before = process.cpuUsage();
+  pattern.test(text);
+  return process.cpuUsage(before).user / 1000;
+};
+const pause = "read now; kill -STOP " + process.pid + "; sleep 2; kill -CONT " + process.pid;
+const { stdin } = require("node:child_process").spawn("sh", ["-c", pause]);
+let text = "aaaaaaaaaaaaaaaab";
+while (costMs(text) < 150) text = "a" + text;
+stdin.end("now\\n");
+console.log(fitOf(pattern, text));
+`;
+
+test("a pattern is not endless because the machine was busy or paused meanwhile", () => {
+  const patterns = join(__dirname, "../../dist/reconciler/config/patterns.js");
+  expect(execFileSync(process.execPath, ["-e", paused, patterns], { encoding: "utf8" })).toBe("differs\n");
 });
