@@ -50,7 +50,7 @@ export abstract class CloudResource extends pulumi.CustomResource {
     // A look-up has nothing to move, and the SDK cannot work out an alias for it.
     const aliases = isLookup
       ? opts.aliases
-      : withFormer(byPlugin ? dynamicToken(type) : pluginToken(type), opts.aliases);
+      : withFormerType(byPlugin ? dynamicToken(type) : pluginToken(type), opts.aliases);
     const ownOptions = {
       // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
       // of the two goes first. With `adopt`, what is to be taken over must still exist then. What is retained keeps its
@@ -99,7 +99,7 @@ export function unsetUntilGiven(resource: { readonly prototype: object }, { inpu
  * The other token: a stack can move from dynamic resources to the plugin, and back, without touching the cloud. Pulumi
  * combines no two aliases, so a resource that gets a new name, or parent, at the same time needs one of both.
  */
-function withFormer(type: string, aliases: pulumi.ResourceOptions["aliases"] = []) {
+function withFormerType(type: string, aliases: pulumi.ResourceOptions["aliases"] = []) {
   const former = { type };
   const both = aliases.flatMap((one) =>
     typeof one === "string" || pulumi.Output.isInstance(one) || one instanceof Promise ? [] : [{ ...former, ...one }],

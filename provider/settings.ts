@@ -3,7 +3,7 @@ import { isObject, keysOf, parsedJson } from "../reconciler/for-provider";
 import type { Settings } from "../reconciler/index";
 
 /** How each setting is read of its text; throws where it cannot be. */
-const readers = {
+const readerOf = {
   baseUrl(written: string) {
     refuseCredentialIn(written);
     return written;
@@ -12,27 +12,27 @@ const readers = {
   timing: (written: string) => readMap("timing", written),
   token: String,
   authorization: String,
-  insecureHttp: (written: string) => readFlag("insecureHttp", written),
-  parallelism: (written: string) => readNumber("parallelism", written),
-  timeScale: (written: string) => readNumber("timeScale", written),
-  acceptService: (written: string) => readFlag("acceptService", written),
+  insecureHttp: (written: string) => truthWritten("insecureHttp", written),
+  parallelism: (written: string) => numberWritten("parallelism", written),
+  timeScale: (written: string) => numberWritten("timeScale", written),
+  acceptService: (written: string) => truthWritten("acceptService", written),
 } as const satisfies { readonly [K in keyof Settings]: (written: string) => Settings[K] };
 
-export type ProviderSettingName = keyof typeof readers;
+export type ProviderSettingName = keyof typeof readerOf;
 
-export const settingNames: readonly ProviderSettingName[] = keysOf(readers);
+export const settingNames: readonly ProviderSettingName[] = keysOf(readerOf);
 
 type GetSetting = (name: ProviderSettingName) => unknown;
 
 /** The settings, and what is wrong with those that cannot be read. */
-export function settingsIn(get: GetSetting) {
+export function settingsGiven(get: GetSetting) {
   const settings: Partial<Record<ProviderSettingName, unknown>> = {};
   const problems: { readonly property: ProviderSettingName; readonly reason: string }[] = [];
   for (const name of settingNames) {
     const value = get(name);
     if (value === undefined || value === null || value === "") continue;
     try {
-      settings[name] = readers[name](String(value));
+      settings[name] = readerOf[name](String(value));
     } catch (error) {
       problems.push({ property: name, reason: error instanceof Error ? error.message : String(error) });
     }
@@ -42,18 +42,18 @@ export function settingsIn(get: GetSetting) {
 }
 
 export function readSettings(get: GetSetting): Settings {
-  const { settings, problems } = settingsIn(get);
+  const { settings, problems } = settingsGiven(get);
   if (problems.length > 0) throw new Error(problems.map(({ reason }) => reason).join("\n"));
   return settings;
 }
 
-function readNumber(name: string, written: string): number {
+function numberWritten(name: string, written: string): number {
   const value = Number(written);
   if (Number.isFinite(value) && value >= 0) return value;
   throw new Error(`${name} must be a number, not ${written}`);
 }
 
-function readFlag(name: string, written: string): boolean {
+function truthWritten(name: string, written: string): boolean {
   if (written === "true" || written === "false") return written === "true";
   throw new Error(`${name} must be true or false, not ${written}`);
 }

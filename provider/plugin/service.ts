@@ -35,7 +35,7 @@ import {
 } from "../captured";
 import { otherEnginesOf } from "../processes";
 import { type Hide, hiding, wrapSecret } from "../secrets";
-import { readSettings, settingNames, settingsIn } from "../settings";
+import { readSettings, settingNames, settingsGiven } from "../settings";
 import { isToldToReplace } from "../told-to-replace";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
@@ -188,7 +188,7 @@ export function createService(log: Log) {
         .filter((key) => !foreignSettings.includes(key) && !settingNames.some((name) => name === key))
         .map((property) => ({ property, reason: `is no setting; there are ${settingNames.join(", ")}` }));
       const plain = unwrapAll(raw);
-      const { problems } = settingsIn((name) => (plain[name] === unknownValue ? undefined : plain[name]));
+      const { problems } = settingsGiven((name) => (plain[name] === unknownValue ? undefined : plain[name]));
       checkFailures(response, [...unknown, ...problems]);
       for (const name of credentials) if (raw[name] !== undefined) raw[name] = wrapSecret(raw[name]);
       response.setInputs(writeStruct(raw));

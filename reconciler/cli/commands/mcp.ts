@@ -126,7 +126,7 @@ function addressesHere(): string[] {
 
 /** The folder where plans of the tool `plan` wait for approval, beside the embedded world. */
 const plansFolder = join(".reconcile", "mcp");
-const planFile = (id: string): string => join(plansFolder, `${id}.plan.json`);
+const fileOfPlan = (id: string): string => join(plansFolder, `${id}.plan.json`);
 const approvalFile = (id: string): string => join(plansFolder, `${id}.approved`);
 /** What checks an approval, for the terminal that makes one. The server believes its own environment, not this file. */
 const approverFile = join(plansFolder, "approver");
@@ -175,7 +175,7 @@ async function showApprover({ output }: Pick<Invocation, "output">): Promise<num
 
 async function approveId(invocation: Invocation, id: string): Promise<number> {
   const { output } = invocation;
-  const saved = isPlanId(id) && existsSync(planFile(id)) ? readPlan(planFile(id)) : undefined;
+  const saved = isPlanId(id) && existsSync(fileOfPlan(id)) ? readPlan(fileOfPlan(id)) : undefined;
   if (saved === undefined) throw fail("plan/unreadable", `no tool has made a plan ${id}`, "the tool plan names its id");
   const plan = planOfSaved(saved);
   const unlocking = unlockingFlags(plan);
@@ -183,7 +183,7 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
     throw fail(
       "consent/prevent-destroy",
       `plan ${id} changes what is protected, and no tool lifts a protection`,
-      `apply it yourself: reconcile apply ${planFile(id)} ${unlocking}`,
+      `apply it yourself: reconcile apply ${fileOfPlan(id)} ${unlocking}`,
     );
   if (process.stdin.isTTY !== true)
     throw fail("consent/approval", "only a person at a terminal can approve a plan", `reconcile mcp --approve ${id}`);
@@ -192,9 +192,9 @@ async function approveId(invocation: Invocation, id: string): Promise<number> {
     throw fail(
       "consent/approval",
       "the server has no approver, so that it would believe no approval of this terminal",
-      `start it with RECONCILE_APPROVER (reconcile mcp --approver prints it), or apply the plan yourself: reconcile apply ${planFile(id)}`,
+      `start it with RECONCILE_APPROVER (reconcile mcp --approver prints it), or apply the plan yourself: reconcile apply ${fileOfPlan(id)}`,
     );
-  const bytes = readFileSync(planFile(id));
+  const bytes = readFileSync(fileOfPlan(id));
   output.hide(saved.sensitive ?? []);
   showPlanText(invocation, plan);
   output.tell(openedBy(saved));
@@ -336,7 +336,7 @@ async function planTool(
   const id = saved.id.slice(0, 12);
   const bytes = readFileSync(made);
   server.plans.set(id, bytes);
-  writePrivately(planFile(id), bytes.toString("utf8"));
+  writePrivately(fileOfPlan(id), bytes.toString("utf8"));
   if (server.approver !== undefined) writePrivately(approverFile, `${writeApprover(server.approver)}\n`);
   rmSync(made);
   return { ...ran, text: `${ran.text}\nplan id: ${id}\n${nextStep(server, id, planOfSaved(saved), person)}` };
@@ -344,7 +344,7 @@ async function planTool(
 
 /** How this plan can be applied, or why not by a tool. */
 function nextStep(server: Server, id: string, made: Plan, person: PersonAtClient | undefined): string {
-  const byHand = `A person applies it from a terminal: it is saved as ${planFile(id)}.`;
+  const byHand = `A person applies it from a terminal: it is saved as ${fileOfPlan(id)}.`;
   const why = whyNoTool(made, server);
   if (why !== undefined) return `The tool apply cannot apply it: ${why}. ${byHand}`;
   const flushed = flushesOf(made);
@@ -360,10 +360,10 @@ async function apply(
   signal: AbortSignal,
   person: PersonAtClient | undefined,
 ): Promise<ToolResult> {
-  if (!isPlanId(id) || !existsSync(planFile(id)))
+  if (!isPlanId(id) || !existsSync(fileOfPlan(id)))
     return { text: "no tool has made such a plan: plan first", isError: true };
   // What was planned by this server, whatever has become of the file since.
-  const bytes = server.plans.get(id) ?? readFileSync(planFile(id));
+  const bytes = server.plans.get(id) ?? readFileSync(fileOfPlan(id));
   const own = join(plansFolder, `apply-${randomUUID()}.plan.json`);
   try {
     writePrivately(own, bytes.toString("utf8"));
@@ -406,7 +406,7 @@ async function approvedInWindow(
     ...planLines(made, { colour: false, width: 100, steps: false }),
   ];
   const rest = lines.length - 2 * mostLinesShown;
-  if (rest > 0) lines.splice(mostLinesShown, rest, `… ${rest} lines more: reconcile show ${planFile(id)}`);
+  if (rest > 0) lines.splice(mostLinesShown, rest, `… ${rest} lines more: reconcile show ${fileOfPlan(id)}`);
   const flushed = flushesOf(made);
   const yes = (title: string) => ({ type: "boolean", title, default: false });
   const schema = {

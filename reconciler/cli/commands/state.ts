@@ -149,7 +149,7 @@ async function unnamed(args: readonly string[], known: CompletionSources): Promi
   return (await known.recorded()).filter(({ word }) => !args.includes(word));
 }
 
-type OfOne = Invocation<FlagName, readonly [string]>;
+type ForOneAddress = Invocation<FlagName, readonly [string]>;
 
 /** What can be read of a state whose journal lost lines, for a person who compares it with what exists. */
 async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
@@ -283,7 +283,7 @@ function presentState(stored: StoredState, location: string, lineage: string, is
   return left.ok ? left.state : emptyState(lineage);
 }
 
-async function pushState(invocation: OfOne, store: StateStore): Promise<number> {
+async function pushState(invocation: ForOneAddress, store: StateStore): Promise<number> {
   const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
   const text = path === "-" ? readFileSync(0, "utf8") : readGiven(path, "push what state pull printed");
@@ -352,7 +352,7 @@ function refusePush(present: State, pushed: State): void {
 }
 
 /** Records what a person found out in the service; the answer has to fit what is open. */
-async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number> {
+async function resolveOpen(invocation: ForOneAddress, store: StateStore): Promise<number> {
   const [address] = invocation.args;
   const [answer, ...more] = resolveAnswers.filter((one) => invocation.flags[one] === true);
   if (answer === undefined || more.length > 0)
