@@ -96,7 +96,7 @@ describe("a resize that others began, where no record shows to which flavor", ()
     if (desired.power === undefined)
       expect(changes).toMatchObject([
         {
-          because: "a resize that others began waits in VERIFY_RESIZE, and the service does not show to which flavor",
+          because: "a resize waits in VERIFY_RESIZE, and nothing shows whether it leads to the flavor that is declared",
         },
       ]);
   });
@@ -133,6 +133,19 @@ describe("a VM that waits in VERIFY_RESIZE", () => {
       "is reverted first where somebody else resized it, and another flavor than before is declared",
       { applied: [{ ...vm("web"), now: { ...waits, flavor: "m1.huge" } }], desired: [large] },
       ["vm.resize.revert", "vm.resize", "vm.resize.confirm"],
+    ],
+    [
+      "is left to whoever resized it where its flavor is shown as an id, a name is declared, and no list tells whether it is that one",
+      { applied: [{ ...vm("web"), now: { ...waits, flavor: idOfFlavor(3) } }], desired: [large] },
+      ["vm.resize.confirm"],
+    ],
+    [
+      "is left to a person where the file has an id by now for the name that was sent, and no list brings them together",
+      {
+        applied: [{ ...vm("web"), now: waits, memory: { resizing } }],
+        desired: [vm("web", { flavor: idOfFlavor(3) })],
+      },
+      ["vm.resize.confirm"],
     ],
     [
       "is left to whoever resized it where the flavor is left to others",

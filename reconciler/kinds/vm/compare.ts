@@ -15,7 +15,7 @@ import { identity } from "../../core/model/identity";
 import { findSeen, type LiveVm, powerShown } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
 
-/** What is to be decided of a resize in VERIFY_RESIZE. `wait`: nobody can see where it leads, so whoever began it decides. */
+/** What is to be decided of a resize in VERIFY_RESIZE. `wait`: nothing shows whether it leads to the flavor declared, so a person decides. */
 export type VerifyDecision = "confirm" | "revert" | "wait";
 
 export interface VmComparison {
@@ -210,7 +210,9 @@ function decideVerify(
   if (!waits || isOthers) return undefined;
   const target = recorded?.resizing?.to ?? live?.flavor;
   if (target === undefined) return "wait";
-  return catalogueId(target, context.flavors) === catalogueId(desired.flavor, context.flavors) ? "confirm" : "revert";
+  const isWanted = isEntry(target, catalogueId(desired.flavor, context.flavors), context.flavors);
+  if (isWanted === undefined) return "wait";
+  return isWanted ? "confirm" : "revert";
 }
 
 /** Which image the file means, told from what its text meant when it was applied. */

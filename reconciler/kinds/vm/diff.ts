@@ -484,7 +484,7 @@ function why(
   if (reason === "failed") return `VM ${name} never finished building (${live?.status ?? "failed"})`;
   if (reason === "adopted") return `--adopt takes over the VM named ${name}`;
   if (reason === "interrupted" && verify === "wait")
-    return "a resize that others began waits in VERIFY_RESIZE, and the service does not show to which flavor";
+    return "a resize waits in VERIFY_RESIZE, and nothing shows whether it leads to the flavor that is declared";
   if (reason === "interrupted" && verify !== undefined) return `its resize waits in VERIFY_RESIZE to be ${verify}ed`;
   return explain(reason, fields, left, inherited);
 }

@@ -28,7 +28,7 @@ export function onceDecided(vm: { readonly id: string }, draft: Draft, after: re
   const address = vmLabel(draft, vm);
   const decided = planStep(draft, address, "decided", {
     action: { operation: "vm.resize.confirm", vm, manual: true },
-    title: `wait for the resize of VM ${live.name}, which others began, to be decided`,
+    title: `wait for the resize of VM ${live.name} to be decided`,
     needs: after,
     holds: [vmHold(draft, vm)],
   });
