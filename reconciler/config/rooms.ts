@@ -26,6 +26,7 @@ import {
   type SecretPart,
   secretIn,
   unknownReference,
+  type VariableValues,
   walk,
 } from "./interpolation";
 import { openValue } from "./open-values";
@@ -117,7 +118,38 @@ function openRoom(plan: RoomPlan, house: House): Room {
   const room = { within, scope, expanded, declared, problems, origins, use };
   house.opened.push(room);
   uses.openAll();
+  if (use !== undefined) for (const output of merged.outputs) checkNames(output, room, uses);
   return room;
+}
+
+/**
+ * Tells of an output, also of one that nothing uses, which of its names is declared nowhere. What hangs on how the
+ * component is used (a block that is not enabled, a key of a for_each, the value of a parameter) is told where it is used.
+ */
+function checkNames(output: MergedEntry, { scope, declared, problems }: Room, uses: Uses): void {
+  const { component, elsewhere } = scope;
+  const hangsOnUse = ({ root, steps: [first, next, after] }: Expression): boolean => {
+    const name = first?.kind === "field" ? first.name : "";
+    if (root === "component") {
+      const keys = uses.eachKeys(name);
+      const field = keys === undefined ? next : next?.kind === "every" ? after : undefined;
+      const opened = uses.open(name, keys?.[0]);
+      const isWrong =
+        opened === undefined ? !uses.keys.includes(name) : field?.kind === "field" && !opened.outputs.has(field.name);
+      return uses.disabled.has(name) || !isWrong;
+    }
+    if (!isKind(root)) return false;
+    const keys = declared.blocks[root].get(name)?.eachKeys;
+    const isOne = keys !== undefined && next?.kind === "key";
+    return declared.disabled[root].has(name) || (isOne && !keys.some((key) => key === next.key));
+  };
+  const named: InterpolationScope = {
+    ...scope,
+    environment: scope.environment ?? "",
+    ...onlyDefined({ component: component && { key: component.key, params: withoutValues(component.params) } }),
+    elsewhere: (expression, report) => (hangsOnUse(expression) ? undefined : elsewhere?.(expression, report, scope)),
+  };
+  interpolateOutput(output, named, problems);
 }
 
 const refuseOutsideReference = ({ text }: Expression, report: Report): undefined =>
@@ -127,6 +159,12 @@ const refuseOutsideReference = ({ text }: Expression, report: Report): undefined
     detail: "the file that uses the component reads what is elsewhere",
     fix: `declare a parameter and pass it: with: { NAME: "\${${text}}" }`,
   });
+
+const withoutValues = (values: VariableValues): VariableValues => ({
+  has: (name) => values.has(name),
+  get: () => undefined,
+  keys: () => values.keys(),
+});
 
 /** The components that a room uses, by their key. */
 interface Uses {
@@ -349,14 +387,20 @@ function readWith(
 
 function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, problems: Problems): OutputValue {
   if (output === undefined) return { value: undefined, secrets: [] };
-  const { key, value, source } = output;
   const { scope: told, secrets } = keepingSecrets(scope);
+  return { value: interpolateOutput(output, told, problems), secrets };
+}
+
+function interpolateOutput(
+  { key, value, source }: MergedEntry,
+  scope: InterpolationScope,
+  problems: Problems,
+): unknown {
   const isLong = isMap(value) && Object.hasOwn(value, "value");
   const path: Path = ["outputs", key, ...(isLong ? ["value"] : [])];
-  const worth = interpolate(isLong ? value["value"] : value, told, (problem, inner) =>
+  return interpolate(isLong ? value["value"] : value, scope, (problem, inner) =>
     problems.add({ ...problem, at: placeOf(source, [...path, ...inner], "value") }),
   );
-  return { value: worth, secrets };
 }
 
 /**

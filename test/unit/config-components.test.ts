@@ -217,6 +217,53 @@ groups: { own: { rules: [{ protocol: tcp, remote_group: "\${component.eu.group}"
     const plain = "component: 1\nvms: { web: { for_each: 2 } }";
     expect(problems(body, { "./plain.yaml": plain })).toContainEqual(expected);
   });
+  it("hands out nothing that is declared nowhere, be it used or not", () => {
+    const own = `component: 1
+parameters: { isOn: { type: boolean, default: false }, of: { default: a } }
+groups:
+  web: { enabled: "\${param.isOn}" }
+  all: { for_each: ["\${param.of}"] }
+components:
+  in: { from: ./inner.yaml, enabled: "\${param.isOn}" }
+  two: { from: ./inner.yaml }
+  each: { from: ./inner.yaml, for_each: ["\${param.of}"] }
+outputs:
+  fine: ["\${group.web.id}", "\${group.web.typo}", "\${group.all[b].id}", "\${group.all[*].id}", "\${group.all[\${param.of}].id}"]
+  well: { value: ["\${component.in.web}", "\${component.two.web}", "\${component.each[b].web}", "\${param.of.x}", "\${env}"] }
+  a: "x-\${group.wob.id}"
+  b: { value: { x: ["\${vm.web[*].id}"] } }
+  c: "\${group.all[\${param.of}].id}-\${group.alles[\${param.of}].id}"
+  d: "\${group.all[*].idd}"
+  e: "\${param.off}"
+  f: "\${component.inn.web}"
+  g: "\${component.two.wob}"
+  h: "\${component.each[*].wob}"
+  i: "\${var.of}"
+`;
+    const inner = `component: 1
+parameters: { isOn: { type: boolean, default: false } }
+groups: { web: { enabled: "\${param.isOn}" } }
+outputs: { web: "\${group.web.id}" }
+`;
+    const files = { "./own.yaml": own, "./inner.yaml": inner };
+    const told = (body: string) => problems(body, files).map((problem) => problem.split(" | ")[0]);
+    const expected = [
+      "own.yaml:13 shop/group.wob is not declared",
+      "own.yaml:14 shop/vm.web is not declared",
+      "own.yaml:15 shop/group.alles[a] is not declared",
+      "own.yaml:16 ${group.all[*].idd} is not known",
+      "own.yaml:17 no parameter off is declared",
+      "own.yaml:18 no component inn is used here",
+      "own.yaml:19 the component two has no output wob",
+      "own.yaml:20 the component each[a] has no output wob",
+      "own.yaml:21 ${var.of} has no meaning in a component",
+    ];
+    expect(told("components: { shop: { from: ./own.yaml } }")).toEqual(expected);
+    // What is used as well is told once.
+    expect(told("components: { shop: { from: ./own.yaml } }\noutputs: { one: '${component.shop.a}' }")).toEqual(
+      expected,
+    );
+  });
   it("makes, together with all others, no more than a file alone may", () => {
     const made = { count: 0 };
     const expand = (within: string, count: number) => {
