@@ -54,13 +54,30 @@ export async function forEachPart<I extends Invocation>(
   const { output } = invocation;
   const format = readAnnotations(invocation);
   const parts: EnvironmentPart[] = [];
-  for (const [index, name] of names.entries()) {
-    if (index > 0 && format === undefined) output.print("");
-    const part = partOutput({ ...output, here: hereIn(invocation, sort, name) }, sort, name, (part) =>
-      parts.push(part),
-    );
-    // The annotations of all parts are one document, which comes at the end.
-    const own = format === undefined ? part : { ...part, print: () => undefined, printLines: () => undefined };
+  let isPrinted = false;
+  for (const name of names) {
+    let isParted = isPrinted;
+    const partOff = (): void => {
+      if (isParted) output.print("");
+      isParted = false;
+      isPrinted = true;
+    };
+    const printing: Pick<Output, "print" | "printLines"> =
+      format === undefined
+        ? {
+            print: (text) => {
+              partOff();
+              output.print(text);
+            },
+            printLines: (lines) => {
+              partOff();
+              output.printLines(lines);
+            },
+          }
+        : // The annotations of all parts are one document, which comes at the end.
+          { print: () => undefined, printLines: () => undefined };
+    const here = hereIn(invocation, sort, name);
+    const own = partOutput({ ...output, ...printing, here }, sort, name, (part) => parts.push(part));
     try {
       await run(name, { ...invocation, output: own });
     } catch (error) {

@@ -105,7 +105,7 @@ it("have their own commands in what is to be done", async () => {
     writeFileSync(join(place.folder, state), '{"cut');
   const ran = await reconcile("plan", "--env", "all");
   const named = (env: string) => expect.stringContaining(`reconcile state push --env ${env} COPY --force`);
-  expect([ran.exitCode, ran.stderr, ran.stderr]).toEqual([1, named("dev"), named("prod")]);
+  expect([ran.exitCode, ran.stdout, ran.stderr, ran.stderr]).toEqual([1, "", named("dev"), named("prod")]);
 });
 
 it("share the length of the one comment that they are planned in", async () => {
