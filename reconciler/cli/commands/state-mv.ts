@@ -1,6 +1,6 @@
 /** `reconcile state mv`: a record gets another address, in its state or in another one. Nothing is sent. */
-import { isComponentPath, kindOf, parseAddress, renamed } from "../../core/model/address";
-import { fixText, toRun } from "../../core/model/fix";
+import { componentOf, isComponentPath, kindOf, parseAddress, renamed } from "../../core/model/address";
+import { type Fix, fixText, toSay } from "../../core/model/fix";
 import { addressOfOrphan, movedIntent, movedOrphan, type State, type StateChange } from "../../core/model/recorded";
 import type { StateStore } from "../../store/store";
 import { command, type Invocation, two } from "../command";
@@ -40,7 +40,7 @@ function movedTo(
   if (kindOf(from) !== kindOf(to))
     throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
   if (!elsewhere && (state.resources.has(to) || state.intents.has(to)))
-    throw fail("state/occupied", `the state already has a ${to}`, fixText(toRun(["state rm", to])));
+    throw fail("state/occupied", `the state already has a ${to}`, fixText(setAside(to)));
   return [
     ...(record === undefined
       ? []
@@ -58,6 +58,13 @@ function movedTo(
       addressOfOrphan(orphan) === from ? [{ type: "orphan", key, orphan: movedOrphan(orphan, to) }] : [],
     ),
   ];
+}
+
+/** What is forgotten in place of that would be left alive, and made a second time where the file goes on declaring it. */
+function setAside(address: string): Fix {
+  const other = `${componentOf(address)}${kindOf(address)}.OTHER`;
+  const after = `, then the same command again; the next plan deletes ${other} unless the file declares it`;
+  return toSay([["state mv", address, other], after], undefined);
 }
 
 async function moveInState(

@@ -81,7 +81,7 @@ export const states = {
       before: applied,
       command: ["state", "mv", "vm.web", "vm.app"],
       afterwards: [],
-      follow: [{ run: /reconcile state rm \S+/ }],
+      follow: [{ run: /reconcile state mv \S+ [^\s,]+/ }],
     },
     {
       name: "by its id",
