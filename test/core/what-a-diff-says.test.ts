@@ -861,3 +861,29 @@ describe("a volume", () => {
     ]);
   });
 });
+
+describe("a field that is left to others is no reason for a change", () => {
+  const leaving = vm("web", { lifecycle: { ...web.lifecycle, ignoreChanges: ["flavor_id"] }, flavor: "m1.large" });
+  it.each<[what: string, world: World, because: readonly string[]]>([
+    [
+      "of a VM that is replaced for another one",
+      { applied: [web], desired: [{ ...leaving, rootSizeGb: 60 }] },
+      ["the file changed: root_size"],
+    ],
+    [
+      "of a VM that somebody renamed",
+      { applied: [{ ...web, now: { name: "renamed" } }], desired: [leaving] },
+      ["the service no longer has what was applied: name"],
+    ],
+    [
+      "of a VM that moves to another address",
+      {
+        applied: [vm("old", { name: "web" })],
+        desired: [leaving],
+        moved: [{ from: "vm.old", to: "vm.web", source: web.source }],
+      },
+      ["a moved entry renames its address"],
+    ],
+    ["of a VM where nothing else differs", { applied: [web], desired: [leaving] }, []],
+  ])("%s", (_, world, reasons) => expect(because(world)).toEqual(reasons));
+});

@@ -43,7 +43,10 @@ export function compareVm(
 ): VmComparison {
   const fields: FieldChange[] = [];
   let intended = false;
+  const ignored = new Set(desired.lifecycle.ignoreChanges);
   const differ = (field: FieldChange, recordedAgrees: boolean): void => {
+    // The start of a VM that was stopped for a flush goes back on that stop, also where its power is left to others.
+    if (field.field !== "power" && ignored.has(field.field)) return;
     fields.push(field);
     if (!recordedAgrees) intended = true;
   };

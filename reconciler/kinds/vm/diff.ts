@@ -276,18 +276,13 @@ function updateOfVm(
   context: DiffContext,
 ): ActedVm<"none" | "update" | "import" | "replace"> {
   const diagnostics: Diagnostic[] = [];
-  const compared = compareVm(desired, recorded, found.live, context, diagnostics);
-  const ignored = new Set(desired.lifecycle.ignoreChanges);
   const vm: PresentVm = {
     pair,
     desired,
     recorded,
     found,
     name: found.live?.name ?? recorded?.name ?? desired.name,
-    comparison: {
-      ...compared,
-      fields: compared.fields.filter(({ field }) => field === "power" || !ignored.has(field)),
-    },
+    comparison: compareVm(desired, recorded, found.live, context, diagnostics),
     dataVolumeId: findDataVolume(recorded, found.live, context),
     isNew: recorded?.building === true || found.adopted === "interrupted",
     context,
