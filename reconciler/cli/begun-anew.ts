@@ -130,8 +130,10 @@ function bringing({ workspace, invocation }: Session, { serial, runs }: State, f
     : `reconcile state mv ADDR ADDR --state ${of(former)} --to-state ${of(present)}${env}, one address after the other`;
 }
 
-const whatItIs = ({ serial, runs }: State): string =>
-  serial === 0 ? "is empty" : runs === undefined ? "has had no run yet" : "has had runs of a part alone";
+const whatItIs = ({ serial, runs = [] }: State): string => {
+  if (serial === 0) return "is empty";
+  return runs.every(({ brought }) => brought === true) ? "has had no run yet" : "has had runs of a part alone";
+};
 
 function isElsewhere(session: Session, state: State, former: string, twice: readonly WantedByName[]): Diagnostic {
   return {

@@ -26,7 +26,8 @@ import type { Rule } from "../core/model/rule";
 import { recordOfMade } from "../core/plan/made";
 import { presumeVanished } from "../core/plan/missing";
 import { countChanges, makePlan, type Plan } from "../core/plan/plan";
-import type { SeenMade } from "../core/plan/records";
+import { recordFields, type SeenMade } from "../core/plan/records";
+import { fieldsIn } from "../core/text/objects";
 import { refresh } from "../engine/refresh";
 import { assertShown, scopeOf, scopeToRemember } from "../engine/scope";
 import type { ServiceClient } from "../service/client";
@@ -163,11 +164,13 @@ function whyUnseenOf(
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
   if (sighting.seen === "gone" || made !== undefined) return undefined;
   const shown = new Map<string, unknown>(Object.entries(sighting.value));
-  const recorded = new Map<string, unknown>(Object.entries(record ?? {}));
   const missing = Object.entries(comparedOf[kind]).filter(([key]) => shown.get(key) === undefined);
   if (missing.length === 0) return undefined;
   const named = (rows: typeof missing): string => rows.map(([, field]) => field).join(", ");
-  const nowhere = missing.filter(([key]) => recorded.get(key) === undefined);
+  // Of the disks the record has the sizes, which are fields of their own.
+  const nowhere = missing.filter(
+    ([, field = ""]) => recordFields[kind][field]?.every((key) => fieldsIn(record)[key] === undefined) === true,
+  );
   const then =
     nowhere.length === missing.length
       ? "the record has nothing of it, and the next plan goes by the file"

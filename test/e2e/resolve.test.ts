@@ -265,7 +265,9 @@ it("import says what the service does not show of what it takes over", async () 
   };
   rmSync(path());
   hide(/^(owner|volumes|attached_to)$/);
-  expect(said(await reconcile("import", "vm.web", ids.vm, "--new-state"))).toContain("does not show its owner, disks");
+  expect(said(await reconcile("import", "vm.web", ids.vm, "--new-state"))).toContain(
+    "does not show its owner, disks: there the record says what the file says.",
+  );
   expect(said(await reconcile("import", "volume.data", ids.volume))).toContain(
     "does not show its attach_to: the record has nothing of it, and the next plan goes by the file.",
   );

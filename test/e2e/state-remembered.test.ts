@@ -335,6 +335,19 @@ describe("a state that is given another place", () => {
     expect(await reconcile(["plan", "--detailed-exitcode"], moved)).toMatchObject({ exitCode: 0 });
   });
 
+  it("is told to have had no run yet where records came to it alone", async () => {
+    write("data: { name: data, size: 5 }, more: { name: more, size: 5 }");
+    expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+    const moved = join(folder, "moved.json");
+    expect(await reconcile(["state", "mv", "volume.more", "volume.more", "--to-state", moved])).toMatchObject({
+      exitCode: 0,
+    });
+    const refused = await reconcile(["apply", "-y"], moved);
+    expect([refused.exitCode, volumes()]).toEqual([1, ["data", "more"]]);
+    expect(refused.stderr).toContain("has had no run yet, and what is to be created is in the state");
+    expect(refused.stderr).toContain("reconcile state mv ADDR ADDR");
+  });
+
   it.each([
     ["destroyed", ["destroy", "-y", "--allow-data-loss"]],
     ["undone", ["undo", "last", "-y", "--allow-data-loss", "--allow-empty"]],

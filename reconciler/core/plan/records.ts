@@ -117,7 +117,7 @@ export const groupRecord = (
 });
 
 /** The keys of a record that hold a field of the file. */
-const recordFields = perKind((kind): Readonly<Record<string, readonly string[]>> => {
+export const recordFields = perKind((kind): Readonly<Record<string, readonly string[]>> => {
   const rows = Object.entries<FieldRow>(fieldsOf[kind]);
   const keysOfRow = (key: string, { recorded, recordKeys }: FieldRow) =>
     recordKeys ?? (recorded === "never" ? [] : [key]);
