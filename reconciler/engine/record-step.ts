@@ -2,7 +2,7 @@
 import { type Kind, kindOf } from "../core/model/address";
 import type { EffectField } from "../core/model/effect";
 import { sight } from "../core/model/live";
-import { isGone, type Outcome } from "../core/model/outcome";
+import type { Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedResource } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
 import { type FieldsOf, type NewRecord, type StepChange, stepChangesOf } from "../core/plan/record-patch";
@@ -24,7 +24,7 @@ export function recordOf<O extends ExistingOperation>(step: Step<O>, run: Run, e
 }
 
 /** What acts on a resource that exists already. A create writes the record of what it made (create-once.ts). */
-type ExistingOperation = Exclude<StepOperation, `${Kind}.create`>;
+export type ExistingOperation = Exclude<StepOperation, `${Kind}.create`>;
 
 const followsSnapshot: ReadonlySet<string> = new Set([
   "vm.rebuild",
@@ -80,23 +80,8 @@ export async function noteDeleting(
   return sentBefore;
 }
 
-/**
- * Takes the note back of a delete that was refused. What is not found and shows all the same may be gone by the delete of
- * an earlier run, and was meant to go then.
- */
-export async function noteRefused(
-  step: Step,
-  id: string,
-  run: Run,
-  outcome: Outcome<unknown>,
-  sentBefore: boolean,
-): Promise<void> {
-  if (outcome.status === "unknown" || (sentBefore && isGone(outcome))) return;
-  await noteDeleting(step, id, run, undefined);
-}
-
 /** The address may be that of a VM whose volume goes with it. */
-const kindDeleted = ({ action, address }: Step): Kind =>
+export const kindDeleted = ({ action, address }: Step): Kind =>
   action.operation === "volume.delete" ? "volume" : kindOf(address);
 
 /** The same note about what a step has just left behind and deletes itself. */

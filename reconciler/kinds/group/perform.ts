@@ -10,17 +10,9 @@ import type { Rule } from "../../core/model/rule";
 import type { ActionOf, ActOn, OperationOn, Step } from "../../core/plan/step";
 import { deepEqual } from "../../core/text/deep-equal";
 import { ifAny, onlyDefined } from "../../core/text/objects";
-import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { plainText } from "../../engine/fill-in";
-import {
-  missingInstead,
-  noteDeleting,
-  noteRefused,
-  recordCreated,
-  recordEnd,
-  recordOf,
-} from "../../engine/record-step";
+import { recordCreated, recordEnd } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -36,6 +28,7 @@ import {
   type StepWrite,
 } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
+import { sendDelete } from "../../engine/send-delete";
 import type { RuleInput } from "../../service/client";
 import { platformRulesBeyond } from "./compare-rules";
 import { recordRules } from "./diff";
@@ -229,13 +222,14 @@ const ofUse = ({ keepsNamedGroups }: Abilities): string =>
 
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
-  const sentBefore = await noteDeleting(step, id, run, true);
-  const deleted = await client.deleteGroup(id, optionsFor(step, run));
-  // Of what an earlier run has sent the delete, the service's own word is enough.
-  const look = async () => (await readDoubted(id, { ...run, client })) ?? (sentBefore ? undefined : tellsNothing);
-  const outcome = await confirmGone(deleted, look, doubtOf(run, "group", id, sentBefore));
-  if (outcome.status !== "accepted") {
-    await noteRefused(step, id, run, outcome, sentBefore);
+  const sent = await sendDelete(step, id, run, {
+    send: () => client.deleteGroup(id, optionsFor(step, run)),
+    // Of what an earlier run has sent the delete, the service's own word is enough.
+    look: async (sentBefore) => (await readDoubted(id, { ...run, client })) ?? (sentBefore ? undefined : tellsNothing),
+  });
+  if (sent.end !== undefined) {
+    const { end, refusal: outcome } = sent;
+    if (outcome === undefined) return end;
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedOn(step, outcome, run);
     const namers = speaksOfVms.test(outcome.message) ? [] : await stillNaming(id, run);
     const said = `the service does not delete group ${action.name} while rules of other groups name it`;
@@ -254,12 +248,12 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
         message: `the replaced group ${action.name} is still attached to VMs, and the service has no call that moves them`,
         fix: `move the VMs from group ${action.name} to the new one in the service's console, then run the same command again`,
       };
-    return speaksOfVms.test(outcome.message)
-      ? failedBy(outcome)
-      : { ...failedBy(outcome), fix: outcome.hint ?? ofUse(client.can) };
+    return speaksOfVms.test(outcome.message) ? end : { ...failedBy(outcome), fix: outcome.hint ?? ofUse(client.can) };
   }
   // What the service does not find is not waited for.
-  const settled = isGone(deleted) ? doneAndSeen : await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
+  const settled = isGone(sent.answer)
+    ? doneAndSeen
+    : await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
   if (settled.end !== "done") {
     // Some accept the delete of what rules name, and keep it: sent once more it would be kept again.
     const namers = settled.code === "apply/timeout" ? await stillNaming(id, run) : [];
@@ -267,11 +261,7 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
     return namers.length > 0 ? keptAsNamed(step, action, id, said, namers, run) : settled;
   }
   run.deleted.add(`group:${id}`);
-  await run.recorder.record(
-    action.retired
-      ? [{ type: "patch", address: step.address, buries: id }]
-      : [...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)],
-  );
+  await sent.record(action.retired ? [{ type: "patch", address: step.address, buries: id }] : undefined);
   return settled;
 };
 

@@ -13,17 +13,9 @@ import { hostOf } from "../../core/model/relations";
 import type { NewRecord } from "../../core/plan/record-patch";
 import type { Step, UsualAction } from "../../core/plan/step";
 import { fieldsIn, ifAny } from "../../core/text/objects";
-import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
-import {
-  missingInstead,
-  noteDeleting,
-  noteRefused,
-  recordCreated,
-  recordEnd,
-  recordOf,
-} from "../../engine/record-step";
+import { recordCreated, recordEnd } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -36,6 +28,7 @@ import {
   type StepWrite,
 } from "../../engine/run";
 import { onceArrived, type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
+import { sendDelete } from "../../engine/send-delete";
 import { rowCall } from "../../service/client";
 import { isConflict } from "../vm/watch";
 import { rowsOf } from "./diff";
@@ -146,16 +139,11 @@ async function move(step: Step, kind: Kind, id: string, request: UsualAction, ru
 
 /** Counts when it is gone, and not when the request was accepted. */
 async function remove(step: Step, kind: Kind, id: string, run: Run): Promise<StepResult> {
-  const sentBefore = await noteDeleting(step, id, run, true);
-  const deleted = await send(step, run, { id });
-  const read = () => readOfKind(kind, run.ports.client, id, { signal: run.signal, makesSure: true });
-  const outcome = await confirmGone(deleted, read, doubtOf(run, kind, id, sentBefore));
-  if (outcome.status !== "accepted") {
-    await noteRefused(step, id, run, outcome, sentBefore);
-    return failedBy(outcome);
-  }
+  const look = () => readOfKind(kind, run.ports.client, id, { signal: run.signal, makesSure: true });
+  const sent = await sendDelete(onExisting(step), id, run, { send: () => send(step, run, { id }), look });
+  if (sent.end !== undefined) return sent.end;
   const seen = await onceArrived(async () => {
-    const now = await read();
+    const now = await look();
     return isGone(now) ? "done" : now.status === "accepted" ? "changing" : "cannot-tell";
   }, run);
   if (seen !== "done")
@@ -165,9 +153,6 @@ async function remove(step: Step, kind: Kind, id: string, run: Run): Promise<Ste
       message: `the service accepted the delete of ${kindRows[kind].fullNoun} ${id}, and still shows it`,
       fix: "run the same command again: it looks first",
     };
-  await run.recorder.record([
-    ...missingInstead(step, id, run, deleted, sentBefore),
-    ...recordOf(onExisting(step), run),
-  ]);
+  await sent.record();
   return doneAndSeen;
 }

@@ -12,8 +12,8 @@ import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/m
 import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
-import { confirmGone, confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
-import { missingInstead, noteDeleting, noteRefused, orphanDeleting, recordOf } from "../../engine/record-step";
+import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
+import { orphanDeleting } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -26,6 +26,7 @@ import {
   whyUnread,
 } from "../../engine/run";
 import { onceArrived } from "../../engine/send-and-look";
+import { sendDelete } from "../../engine/send-delete";
 import { changedSincePlan, onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
 import { canSee, elseGone, fetchVmCheaply, lookAtVm, onceSteady, shownByVm, waitForVm } from "./watch";
 import { proveStopped } from "./watch-stopped";
@@ -43,25 +44,16 @@ export async function performVmDelete(
   const seen = await disksBefore(step, action, id, run);
   const before = recordedVm(step, run);
   const record = before === undefined ? undefined : withFields(before, seen);
-  const sentBefore = await noteDeleting(step, id, run, true, seen);
-  const unfinished = sentBefore ? await stillGoing(id, run) : undefined;
-  if (unfinished !== undefined) return unfinished;
-  // Nothing that takes time comes between this look and the request.
-  const refused = await lookBeforeDelete(step, action, id, record, run);
-  if (refused !== undefined) {
-    if (!sentBefore) await noteDeleting(step, id, run, undefined);
-    return refused;
-  }
-  const deleted = await onceSteady(step, run, id, () =>
-    client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
-  );
-  const look = canSee(run) ? () => fetchVmCheaply(run, id) : undefined;
-  const outcome = await confirmGone(deleted, look, doubtOf(run, "vm", id, sentBefore));
-  if (outcome.status !== "accepted") {
-    await noteRefused(step, id, run, outcome, sentBefore);
-    return failedBy(outcome);
-  }
-  const named = outcome.value?.preservedVolumes;
+  const sent = await sendDelete(step, id, run, {
+    beside: seen,
+    unfinished: () => stillGoing(id, run),
+    // Nothing that takes time comes between this look and the request.
+    refuse: () => lookBeforeDelete(step, action, id, record, run),
+    send: () => onceSteady(step, run, id, () => client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run))),
+    look: canSee(run) ? () => fetchVmCheaply(run, id) : undefined,
+  });
+  if (sent.end !== undefined) return sent.end;
+  const named = sent.value?.preservedVolumes;
   const orphans = await leftByDelete(id, action, record, named, run);
   if (orphans.length === 0 && named === undefined && action.hanging === undefined)
     run.progress(step, "the answer does not name the volumes that it left, and nothing else shows them");
@@ -77,8 +69,7 @@ export async function performVmDelete(
       ? result
       : await deleteOwnVolume(step, going, action.deletesVolume, id, run);
   // Until the volume is gone as well, the record is what says to the next run that it is to go.
-  if (end.end === "done" || end.code === "apply/attached-since")
-    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
+  if (end.end === "done" || end.code === "apply/attached-since") await sent.record();
   return end;
 }
 

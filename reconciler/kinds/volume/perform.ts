@@ -7,18 +7,9 @@ import { accepted, type Failure, isGone, type Outcome, type Rejection } from "..
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
 import type { ActOn, OperationOn, Step } from "../../core/plan/step";
-import type { VolumeWait } from "../../core/schedule/settle";
-import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { oweNothing } from "../../engine/guest";
-import {
-  missingInstead,
-  noteDeleting,
-  noteRefused,
-  recordCreated,
-  recordEnd,
-  recordOf,
-} from "../../engine/record-step";
+import { recordCreated, recordEnd } from "../../engine/record-step";
 import {
   couldNotLook,
   doneAndSeen,
@@ -37,6 +28,7 @@ import {
   withWrites,
 } from "../../engine/run";
 import { onceArrived, sendAndLook } from "../../engine/send-and-look";
+import { sendDelete } from "../../engine/send-delete";
 import { fetchVm, isConflict, onceSteady } from "../vm/watch";
 import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
@@ -175,7 +167,10 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
-  if (outcome.status === "accepted") return settle(step, id, run, { for: "grown", sizeGb: action.sizeGb });
+  if (outcome.status === "accepted") {
+    const settled = await waitForVolume(watchOf(step, run), id, { for: "grown", sizeGb: action.sizeGb });
+    return settled.end === "done" ? recordEnd(step, run, settled) : settled;
+  }
   const failed = failedBy(outcome);
   const isLost = outcome.status === "unknown";
   const owner = run.recorder.state.resources.get(step.address)?.id;
@@ -192,25 +187,18 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
 
 const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   const { client } = run.ports;
-  const options = optionsFor(step, run);
-  const sentBefore = await noteDeleting(step, id, run, true);
-  // An earlier run has sent it: while it is on its way, it is waited for, and not sent again.
-  if (sentBefore && (await lookAtVolume(run, id, () => false)()) === "changing")
-    return settle(step, id, run, { for: "gone" });
-  const refused = await lookAgain(step, id, run);
-  if (refused !== undefined) {
-    if (!sentBefore) await noteDeleting(step, id, run, undefined);
-    return refused;
-  }
-  const deleted = await onceVolumeSteady(watchOf(step, run), id, () => client.deleteVolume(id, options));
-  if (deleted.status === "accepted") return settle(step, id, run, { for: "gone" });
-  const outcome = await confirmVolumeGone(deleted, id, client, doubtOf(run, "volume", id, sentBefore));
-  if (outcome.status === "accepted") {
-    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
-    return doneAndSeen;
-  }
-  await noteRefused(step, id, run, outcome, sentBefore);
-  return failedBy(outcome);
+  const watch = watchOf(step, run);
+  const sent = await sendDelete(step, id, run, {
+    unfinished: async () =>
+      (await lookAtVolume(run, id, () => false)()) === "changing" ? ("on its way" as const) : undefined,
+    refuse: () => lookAgain(step, id, run),
+    send: () => onceVolumeSteady(watch, id, () => client.deleteVolume(id, optionsFor(step, run))),
+    look: () => client.getVolume(id),
+  });
+  if (sent.end !== undefined) return sent.end;
+  const settled = sent.answer.status === "accepted" ? await waitForVolume(watch, id, { for: "gone" }) : doneAndSeen;
+  if (settled.end === "done") await sent.record();
+  return settled;
 };
 
 /**
@@ -242,11 +230,6 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
 function isUnlooked(id: string, { live }: Run): boolean {
   const sighting = sight(live, "volume", id);
   return sighting.seen === "unobserved" && sighting.reason === notLookedAt.reason;
-}
-
-async function settle(step: Step<ActOn<"volume">>, id: string, run: Run, wait: VolumeWait): Promise<StepResult> {
-  const settled = await waitForVolume(watchOf(step, run), id, wait);
-  return settled.end === "done" ? recordEnd(step, run, settled) : settled;
 }
 
 const alreadySo: Readonly<Record<VolumeMove["way"], RegExp>> = {
