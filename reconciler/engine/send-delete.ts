@@ -3,6 +3,7 @@
  * the note taken back where it was refused. How long it is waited for after that is the kind's.
  */
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { orphanKey } from "../core/model/recorded";
 import type { FieldsOf, StepChange } from "../core/plan/record-patch";
 import type { Step } from "../core/plan/step";
 import { confirmGone, doubtOf } from "./confirm-gone";
@@ -41,8 +42,12 @@ export async function sendDelete<T>(
   const sentBefore = await noteDeleting(step, id, run, true, beside);
   const recordBy =
     (answer: Outcome<unknown>) =>
-    (changes?: readonly StepChange[]): Promise<void> =>
-      run.recorder.record(changes ?? [...missingInstead(step, id, run, answer, sentBefore), ...recordOf(step, run)]);
+    (changes?: readonly StepChange[]): Promise<void> => {
+      run.deleted.add(orphanKey({ kind, id }));
+      return run.recorder.record(
+        changes ?? [...missingInstead(step, id, run, answer, sentBefore), ...recordOf(step, run)],
+      );
+    };
   const earlier = sentBefore ? await unfinished?.() : undefined;
   if (earlier === "on its way") return { answer: accepted(undefined), record: recordBy(accepted(undefined)) };
   if (earlier !== undefined) return { end: earlier };

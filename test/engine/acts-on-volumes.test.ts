@@ -860,3 +860,36 @@ describe("waiting for a volume", () => {
     expect(outcome).toEqual(answers[asked - 1]);
   });
 });
+
+it("a number that a delete of the same run has freed is the id of the volume that is made after it", async () => {
+  const old: LiveVolume = { kind: "volume", id: "7", name: "old", sizeGb: 5, failed: false, status: "available" };
+  const made: LiveVolume = { ...old, name: "data" };
+  let shown: LiveVolume | undefined = old;
+  const { run, recorder } = await loneRun({
+    has: (operation) => operation !== "volume.list",
+    records: [{ ...record, address: "volume.old", id: "7", name: "old" }],
+    live: {
+      ...notSeen,
+      of: { ...notSeen.of, volume: { ...notSeen.of.volume, byId: new Map([["7", { seen: "yes", value: old }]]) } },
+    },
+    client: {
+      getVolume: async () => (shown === undefined ? gone : accepted(shown)),
+      deleteVolume: async () => {
+        shown = undefined;
+        return yes;
+      },
+      createVolume: async () => {
+        shown = made;
+        return accepted(made);
+      },
+    },
+  });
+  const step = { ...stepAt("volume.old", "delete"), action: { ...remove, volume: { id: "7" } }, forgets: true };
+  const removing = step as unknown as Step<"volume.delete">;
+  expect((await volumePerformers["volume.delete"](removing, removing.action, run)).end).toBe("done");
+  const action = { operation: "volume.create", name: "data", sizeGb: 5 } as const;
+  const { id: _, ...declared } = record;
+  const making = { ...stepAt("volume.data", "create"), action, record: declared } as unknown as Step<"volume.create">;
+  expect(words(await volumePerformers["volume.create"](making, action, run))).toMatch(/^done/);
+  expect(recorder.state.resources.get("volume.data")?.id).toBe("7");
+});

@@ -260,7 +260,6 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
     const said = `the service accepted the delete of group ${action.name} and still shows it, and rules of other groups name it`;
     return namers.length > 0 ? keptAsNamed(step, action, id, said, namers, run) : settled;
   }
-  run.deleted.add(`group:${id}`);
   await sent.record(action.retired ? [{ type: "patch", address: step.address, buries: id }] : undefined);
   return settled;
 };

@@ -237,6 +237,7 @@ async function deleteOwnVolume(
   }
   const settled = await waitForVolume(watch, orphan.id, { for: "gone" });
   if (settled.end !== "done") return isNotDeleted(settled);
+  run.deleted.add(orphanKey(orphan));
   await run.recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
   return doneAndSeen;
 }
