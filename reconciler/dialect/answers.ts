@@ -1,6 +1,6 @@
 /** What an answer holds: the payload in its envelope, the items of a list and the signs that it goes on. */
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
-import { accepted, type Rejection } from "../core/model/outcome";
+import { accepted, type Rejection, rejected } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
 import type { Dialect, ListRoute, Paging } from "./dialect";
 import { envelopeReader } from "./envelope";
@@ -104,8 +104,10 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
   // A selector chooses the rules themselves, also where one alone stands in place of a list.
   const chosenRules = (itemPlaces.get("group.rule.list") ?? []).filter(({ chooser }) => chooser !== undefined);
   function rulesIn(body: unknown, held: unknown) {
-    const chosen = chosenRules.length === 0 ? undefined : findArrayAt(enveloped(body), chosenRules);
-    return chosen === undefined ? ruleItems(held) : accepted(chosen);
+    const found = findArrayAt(enveloped(body), chosenRules) ?? findArrayAt(held, itself);
+    return found === undefined
+      ? unreadable("the answer to group.rule.list", "list", undefined, [""], held)
+      : accepted(found);
   }
 
   const { hasDirections, rulesByDirection } = directionsOf(dialect);
@@ -138,13 +140,6 @@ export function createAnswerReaders(dialect: Dialect): AnswerReaders {
       return leadsOn(told) ? (told ?? undefined) : undefined;
     },
   };
-}
-
-function ruleItems(payload: unknown): Reading<{ items: readonly unknown[]; tokens: readonly string[] }> {
-  const found = findArrayAt(payload, itself);
-  return found === undefined
-    ? unreadable("the answer to group.rule.list", "list", undefined, [""], payload)
-    : accepted(found);
 }
 
 function nextInHeader(name: string | null, headers: Page["headers"]): string | undefined {
@@ -222,12 +217,11 @@ function emptyForFailure(operation: PagedOperation, holders: readonly PageHolder
     const shown =
       said === undefined ? undefined : typeof own(value, key) === "number" ? said : JSON.stringify(cleanMessage(said));
     const line = `; in the dialect, if that is said of what went well: envelope: { success: { value: ${at}, is: ${shown} } }`;
-    return {
-      status: "rejected",
-      condition: "unreadable",
-      message: `the answer to ${operation} shows nothing, and ${at}${shown === undefined ? "" : `, which is ${shown},`} says that something failed`,
-      hint: `run the same command again when the service can show the list${codeKey.test(key) ? line : ""}`,
-    };
+    return rejected(
+      "unreadable",
+      `the answer to ${operation} shows nothing, and ${at}${shown === undefined ? "" : `, which is ${shown},`} says that something failed`,
+      `run the same command again when the service can show the list${codeKey.test(key) ? line : ""}`,
+    );
   }
   return undefined;
 }

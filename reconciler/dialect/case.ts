@@ -3,7 +3,7 @@ import { isAssumed, isList, type Operation, operationNames, rowOf } from "../cor
 import { type Failure, failureText } from "../core/model/outcome";
 import { calendarMs, instantAt } from "../core/model/time";
 import { ifPossible } from "../core/text/errors";
-import { fieldsIn } from "../core/text/objects";
+import { type Fields, fieldsIn, isObject } from "../core/text/objects";
 import { operationOfList, routeOfList } from "./answers";
 import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
@@ -185,25 +185,18 @@ export function readCases(value: unknown): {
       );
       return [];
     }
-    const status = own(one, "status") ?? 200;
-    const title = own(one, "title");
-    const is = own(one, "is");
-    const headers = own(one, "headers");
-    const waits = own(one, "waits");
+    const { title, status, text, answer, headers, is, waits, reads, job, sends, ids, record } = fieldsIn(one);
     return [
       {
         title: typeof title === "string" ? title : `${operation} (${index + 1})`,
         operation,
         answer: {
           status: typeof status === "number" ? status : 200,
-          text: textOrJson(own(one, "text"), own(one, "answer")),
-          ...(typeof headers === "object" && headers !== null && headersOf(asTexts(headers))),
+          // A text is for an answer that is no JSON.
+          text: typeof text === "string" ? text : JSON.stringify(answer ?? null),
+          ...(isObject(headers) && headersOf(headers)),
         },
-        reads: own(one, "reads"),
-        job: own(one, "job"),
-        sends: own(one, "sends"),
-        ids: own(one, "ids"),
-        record: own(one, "record"),
+        ...{ reads, job, sends, ids, record },
         is: typeof is === "string" ? is : undefined,
         waits: typeof waits === "number" ? waits : undefined,
       },
@@ -212,11 +205,8 @@ export function readCases(value: unknown): {
   return { cases, problems };
 }
 
-/** `text` is for an answer that is no JSON. */
-const textOrJson = (text: unknown, answer: unknown): string =>
-  typeof text === "string" ? text : JSON.stringify(answer ?? null);
-
-function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
+function headersOf(given: Fields): Partial<Answer> {
+  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
   const named = (wanted: string): string | undefined =>
     Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
   const contentType = named("content-type");
@@ -225,6 +215,3 @@ function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
   const date = named("date");
   return { paging: headers, contentType, location, retryAfter, date };
 }
-
-const asTexts = (headers: object): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));

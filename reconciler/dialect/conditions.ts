@@ -37,7 +37,7 @@ import {
   rowOf,
 } from "../core/model/operation";
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
-import { accepted } from "../core/model/outcome";
+import { accepted, rejected } from "../core/model/outcome";
 import { ifPossible } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import { isObject, onlyDefined } from "../core/text/objects";
@@ -100,10 +100,7 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const waitMs = isLimit && !asksForFewer(status) ? undefined : retryAfterMs;
   const { kind } = rowOf(operation);
   if (status === 501 && (kind === "read" || isAssumed(operation)))
-    return {
-      ...missing(message, status),
-      ...onlyDefined({ hint: isAssumed(operation) ? lineWithout(operation) : undefined }),
-    };
+    return withStatus(status, "unsupported", message, isAssumed(operation) ? lineWithout(operation) : undefined);
   const outOfOrder = judgeOutOfOrder(kind, status, message, waitMs);
   if (outOfOrder !== undefined) return outOfOrder;
   const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
@@ -111,8 +108,7 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   if (isAbsence(status) && (!inEnvelope || status === 405 || isList(operation)))
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
-  const hint = hintAt(operation, condition, answer, said);
-  return { status: "rejected", condition, message, httpStatus: status, ...onlyDefined({ hint }) };
+  return withStatus(status, condition, message, hintAt(operation, condition, answer, said));
 }
 
 /** The line of the dialect that may be missing where a service refuses so. */
@@ -183,19 +179,17 @@ function meant(
 ): Failure {
   if (is === "throttled") return { status: "unavailable", reason: message, httpStatus, throttled: true, retryAfterMs };
   const condition: Condition = is === "not_found" && isList(operation) ? "unsupported" : is;
-  return { status: "rejected", condition, message, httpStatus };
+  return withStatus(httpStatus, condition, message);
 }
 
 /** "Errors 1": `error.code` an integer, `error.message` a string. */
-function isEnvelope(body: unknown): boolean {
+export function isEnvelope(body: unknown): boolean {
   const error = own(body, "error");
   return Number.isInteger(own(error, "code")) && typeof own(error, "message") === "string";
 }
 
-const missing = (message: string, httpStatus: number): Rejection => ({
-  status: "rejected",
-  condition: "unsupported",
-  message,
+const withStatus = (httpStatus: number, ...refusal: Parameters<typeof rejected>): Rejection => ({
+  ...onlyDefined(rejected(...refusal)),
   httpStatus,
 });
 
@@ -216,19 +210,18 @@ function judgeNothingThere(
       isList(operation) || httpStatus === 405 || inEnvelope
         ? without
         : `${without} (this service does not have it), or ${meansGone} (this is how it says that something is gone)`;
-    return { ...missing(message, httpStatus), hint };
+    return withStatus(httpStatus, "unsupported", message, hint);
   }
-  if (inEnvelope) return missing(message, httpStatus);
+  if (inEnvelope) return withStatus(httpStatus, "unsupported", message);
   const doubt = `${message}, and not in the service's own envelope: something else may have answered for it`;
   return rowOf(operation).kind === "write"
     ? { status: "unknown", reason: `${doubt} (in the dialect, if it was the service: ${meansGone})`, httpStatus }
-    : {
-        status: "rejected",
-        condition: "not_proven",
-        message: doubt,
+    : withStatus(
         httpStatus,
-        hint: `in the dialect, if this is how the service says that something is gone: ${meansGone}`,
-      };
+        "not_proven",
+        doubt,
+        `in the dialect, if this is how the service says that something is gone: ${meansGone}`,
+      );
 }
 
 const longestPattern = 80;
@@ -339,7 +332,7 @@ function refusedInside(
   const isRead = rowOf(operation).kind === "read";
   if (isRead && code === undefined && !isMessageAlone) return undefined;
   const condition = conditionOf(operation, httpStatus, message, false);
-  const refusal: Rejection = { status: "rejected", condition, message, httpStatus };
+  const refusal = withStatus(httpStatus, condition, message);
   if (isRead || code !== undefined) return refusal;
   const reason = `the service answered ${httpStatus} and said: ${message}`;
   return { status: "unknown", reason, httpStatus, refusal };
@@ -364,8 +357,7 @@ function judgeNotJson(operation: Operation, answer: Answer, judging: Judging): F
   const reason = `the service answered ${status} with ${what}${isSignIn ? ` and asks to sign in: ${credentialMayBeOver}` : ""}`;
   if (known !== undefined)
     return meant(operation, known, reason, status, askedWait(answer, undefined, envelope, nowMs));
-  if (isSignIn && kind === "read")
-    return { status: "rejected", condition: "unauthenticated", message: reason, httpStatus: status };
+  if (isSignIn && kind === "read") return withStatus(status, "unauthenticated", reason);
   const failure = lost(kind, reason, status);
   return failure.status === "unknown" && !isHtml(answer) ? { ...failure, accepted: true } : failure;
 }
@@ -399,18 +391,11 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
     return meant(operation, known, message, status, askedWait(answer, undefined, envelope, nowMs));
   if (status === 303 && kind !== "read") return { status: "unknown", reason: message, httpStatus: status };
   const absence = kind === "write" || isList(operation) ? undefined : placeOfAbsence(location);
-  return {
-    status: "rejected",
-    condition: isSignIn ? "unauthenticated" : "refused",
-    message,
-    httpStatus: status,
-    ...onlyDefined({
-      hint:
-        absence === undefined
-          ? undefined
-          : `in the dialect, if this is how the service says that something is gone: errors: [{ is: not_found, location: ${absence} }]`,
-    }),
-  };
+  const hint =
+    absence === undefined
+      ? undefined
+      : `in the dialect, if this is how the service says that something is gone: errors: [{ is: not_found, location: ${absence} }]`;
+  return withStatus(status, isSignIn ? "unauthenticated" : "refused", message, hint);
 }
 
 /** The path to which a redirect leads, where its words say that something is not there. */

@@ -46,10 +46,7 @@ export function envelopeReader({ envelope, retry_after }: Pick<Dialect, "envelop
       return said === undefined ? undefined : done.includes(said);
     },
     retryAfter: (body) => (wait === undefined ? undefined : asText(findAt(body, wait))),
-    waitAs:
-      retry_after !== null && typeof retry_after === "object" && retry_after.as !== undefined
-        ? retry_after.as
-        : undefined,
+    waitAs: typeof retry_after === "object" ? retry_after?.as : undefined,
   };
 }
 

@@ -215,9 +215,10 @@ export function saysMore(text: string, than: string): readonly string[] {
 
 function leavesBelow(one: unknown, other: unknown, path: readonly string[]): string[] {
   if (one === null || one === undefined || path[0] === "todo") return [];
-  if (isObject(one) && path.length < 3 && !("method" in one) && isObject(other))
+  const isSection = isObject(one) && path.length < 3 && !("method" in one);
+  if (isSection && isObject(other))
     return Object.entries(one).flatMap(([key, inner]) => leavesBelow(inner, other[key], [...path, key]));
-  if (isObject(one) && path.length < 3 && !("method" in one) && other === undefined && Object.keys(one).length > 0)
+  if (isSection && other === undefined && Object.keys(one).length > 0)
     return Object.keys(one).map((key) => [...path, key].join("."));
   return other === undefined || other === null ? [path.join(".")] : [];
 }

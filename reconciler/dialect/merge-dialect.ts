@@ -7,7 +7,7 @@ import { assumedOperations, rowOf } from "../core/model/operation";
 import { invariant } from "../core/text/invariant";
 import { fieldsIn, isObject, keysOf, onlyDefined, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { AttachmentRoute, Dialect, JobRoute, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { AttachmentRoute, Dialect, JobRoute, Pointers, RecordPlace, Route, Scalar } from "./dialect";
 import type { DialectFile, WrittenRoute } from "./rows";
 
 function mergeRecords(own: NonNullable<DialectFile["records"]>): Dialect["records"] {
@@ -29,9 +29,9 @@ export function mergeDialect(given: DialectFile): Dialect {
     ...mergeAttachments(given.operations?.["attachments"]),
     records: mergeRecords(given.records ?? {}),
     states: {
-      vm: mergeStates(states.vm, words(given.states?.vm), vmPhases),
-      volume: mergeStates(states.volume, words(given.states?.volume), volumePhases),
-      image: mergeStates(states.image, words(given.states?.image), imagePhases),
+      vm: mergeStates(states.vm, words(given.states?.vm)),
+      volume: mergeStates(states.volume, words(given.states?.volume)),
+      image: mergeStates(states.image, words(given.states?.image)),
     },
     pagination: { ...builtInDialect.pagination, ...severalAsLists(given.pagination ?? {}) },
     rules: { ...rules, ...given.rules },
@@ -155,23 +155,8 @@ const usualAttachmentItems: Pointers = ["", "/attachments", "/volumeAttachments"
 function mergeStates<P extends string>(
   builtIn: Readonly<Record<P, readonly string[]>>,
   given: Readonly<Partial<Record<P, readonly string[]>>>,
-  phases: readonly P[],
-): Record<P, readonly string[]> {
+): Readonly<Record<P, readonly string[]>> {
+  const phases = keysOf(builtIn);
   const taken = new Set(phases.flatMap((phase) => given[phase] ?? []).map((word) => word.toLowerCase()));
-  const merged: Record<P, readonly string[]> = { ...builtIn };
-  for (const phase of phases)
-    merged[phase] = given[phase] ?? builtIn[phase].filter((word) => !taken.has(word.toLowerCase()));
-  return merged;
+  return tableOf(phases, (phase) => given[phase] ?? builtIn[phase].filter((word) => !taken.has(word.toLowerCase())));
 }
-
-const vmPhases = [
-  "running",
-  "stopped",
-  "verify_resize",
-  "ready",
-  "changing",
-  "failed",
-  "gone",
-] as const satisfies (keyof States["vm"])[];
-const volumePhases = ["ready", "changing", "failed", "gone"] as const satisfies (keyof States["volume"])[];
-const imagePhases = ["ready", "failed"] as const satisfies (keyof States["image"])[];

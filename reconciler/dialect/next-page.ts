@@ -4,11 +4,10 @@
  */
 
 import { ifPossible } from "../core/text/errors";
-import { fieldsIn } from "../core/text/objects";
 import { isUrl } from "../core/text/outside-policy";
 import type { Paging } from "./dialect";
 import type { Sign } from "./page-signs";
-import { tokensOf } from "./places";
+import { tokensOf, withValueAt } from "./places";
 
 /** A request for a page: from the root of the host, with its query. */
 export interface PageRequest {
@@ -82,7 +81,7 @@ const saysTheEnd = (signs: readonly Sign[], { distinct, pages }: PagingContext):
 /** With the size of the dialect, where the route does not name one itself. */
 export function firstPage(request: PageRequest, { size, size_param: param }: Paging, origin: string): PageRequest {
   if (size === undefined || param === undefined) return request;
-  if (param.startsWith("/")) return { ...request, body: placed(request.body ?? {}, tokensOf(param), size) };
+  if (param.startsWith("/")) return { ...request, body: withValueAt(request.body, tokensOf(param), size) };
   const url = new URL(request.path, origin);
   if (url.searchParams.has(param)) return request;
   url.searchParams.set(param, String(size));
@@ -135,14 +134,8 @@ function at(target: string, { origin, first }: PagingContext): NextPage {
 /** The first request with the dialect's parameter, in its query or its body. */
 function withParameter(value: string, { origin, first, paging }: PagingContext): NextPage {
   if (paging.param.startsWith("/"))
-    return { request: { ...first, body: placed(first.body ?? {}, tokensOf(paging.param), value) } };
+    return { request: { ...first, body: withValueAt(first.body, tokensOf(paging.param), value) } };
   const url = new URL(first.path, origin);
   url.searchParams.set(paging.param, value);
   return { request: { ...first, path: url.pathname + url.search } };
-}
-
-function placed(body: unknown, [token, ...rest]: readonly string[], value: string | number): unknown {
-  if (token === undefined) return value;
-  const held = fieldsIn(body);
-  return { ...held, [token]: placed(held[token], rest, value) };
 }

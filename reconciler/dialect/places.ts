@@ -3,7 +3,7 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
-import { isObject } from "../core/text/objects";
+import { fieldsIn, isObject } from "../core/text/objects";
 import type { Pointer, Pointers, RecordPlace, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
@@ -61,6 +61,10 @@ export function showPlace(place: RecordPlace): string {
 export const findAtPath = (value: unknown, path: PointerPath): unknown =>
   path.chooser === undefined ? findAt(value, path.tokens) : path.chooser.one(value);
 
+/** What the first of the places shows, be it that there is none. */
+export const firstFound = (value: unknown, paths: readonly PointerPath[]): unknown =>
+  paths.map((path) => findAtPath(value, path)).find((found) => found !== undefined);
+
 /**
  * What is at the path; `undefined` when there is nothing. An index past the end of an array finds `null`: the record
  * shows the list, and that nothing is there.
@@ -80,6 +84,10 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
   }
   return at;
 }
+
+/** The value with another one at this place of it; what is no map on the way there becomes one. */
+export const withValueAt = (value: unknown, [key, ...rest]: readonly string[], put: string | number): unknown =>
+  key === undefined ? put : { ...fieldsIn(value), [key]: withValueAt(fieldsIn(value)[key], rest, put) };
 
 const hasOwn = <K extends string>(value: object, key: K): value is Readonly<Record<K, unknown>> =>
   Object.hasOwn(value, key);

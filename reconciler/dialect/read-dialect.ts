@@ -149,6 +149,14 @@ const routesIn = ({ operations = {} }: DialectFile) =>
     [given ?? []].flat().map((route) => [operation, route] as const),
   );
 
+/** What stands there for all requests, and for the routes that have it of their own; each with its place. */
+function everyOne<K extends "headers" | "pagination">(given: DialectFile, key: K) {
+  const ofRoutes = routesIn(given).map(([operation, route]) => [["operations", operation, key], route[key]] as const);
+  return [[[key], given[key]] as const, ...ofRoutes].flatMap(([path, said]) =>
+    said === undefined ? [] : [[path, said] as const],
+  );
+}
+
 /** A job and the list of attachments are read as well. */
 const isOfRead = (operation: string): boolean =>
   !isOneOf(operation, assumedOperations) || rowOf(operation).kind === "read";
@@ -287,42 +295,32 @@ function fieldProblems(file: YamlFile, given: DialectFile): Problem[] {
 function ruleRouteProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
   const routes = [operations["group.rule.delete"] ?? []].flat();
   const at = placeOf(file, ["operations", "group.rule.delete"], "key");
+  const missing = (summary: string, fix: string): Problem[] => [{ code: "dialect/missing", summary, fix, at }];
   const said = routes.map(({ when }) => when?.direction);
   const lacking = (["ingress", "egress"] as const).find((one) => !said.includes(one));
   if (said.length > 1 && said[0] === said[1])
-    return [
-      {
-        code: "dialect/missing",
-        summary: `Two routes of group.rule.delete are for the same rules${said[0] === undefined ? "" : ` (${said[0]})`}`,
-        fix: "say of each for which rules it is: when: { direction: ingress }, when: { direction: egress }",
-        at,
-      },
-    ];
+    return missing(
+      `Two routes of group.rule.delete are for the same rules${said[0] === undefined ? "" : ` (${said[0]})`}`,
+      "say of each for which rules it is: when: { direction: ingress }, when: { direction: egress }",
+    );
   if (said.length === 0 || said.includes(undefined) || lacking === undefined) return [];
-  return [
-    {
-      code: "dialect/missing",
-      summary: `No route of group.rule.delete is for ${lacking} rules`,
-      fix: `add one for them, or take "when" out if this one deletes every rule`,
-      at,
-    },
-  ];
+  return missing(
+    `No route of group.rule.delete is for ${lacking} rules`,
+    `add one for them, or take "when" out if this one deletes every rule`,
+  );
 }
 
 /** A list that is read for each region has to be told the regions. */
 function regionProblems(file: YamlFile, { operations = {} }: DialectFile): Problem[] {
   const { "region.list": regions } = mergeDialect({ operations }).operations;
-  return routesIn({ operations }).flatMap(([operation, route]) => {
-    if (route.for_each !== "region" || (operation !== "region.list" && regions !== null)) return [];
-    return [
-      {
-        code: "dialect/missing" as const,
-        summary: `${operation} is read for each region, and ${regions === null ? "no region.list shows them" : "it is what shows the regions"}`,
-        fix: "name the regions: for_each: [west-1, east-1], with the ids of yours",
-        at: placeOf(file, ["operations", operation, "for_each"], "value"),
-      },
-    ];
-  });
+  return routesIn({ operations })
+    .filter(([operation, { for_each }]) => for_each === "region" && (operation === "region.list" || regions === null))
+    .map(([operation]) => ({
+      code: "dialect/missing",
+      summary: `${operation} is read for each region, and ${regions === null ? "no region.list shows them" : "it is what shows the regions"}`,
+      fix: "name the regions: for_each: [west-1, east-1], with the ids of yours",
+      at: placeOf(file, ["operations", operation, "for_each"], "value"),
+    }));
 }
 
 /** A {name} without a value would be sent as it is: of a job, of attachments, and in the headers of every request. */
@@ -359,12 +357,8 @@ function namesIn(value: unknown): readonly string[] {
 /** A credential goes by its own way, which keeps it out of logs and off other hosts. */
 function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
   const carrier = (given.authorization?.name ?? "Authorization").toLowerCase();
-  const holders: readonly (readonly [Path, Readonly<Record<string, string>> | undefined])[] = [
-    [["headers"], given.headers],
-    ...routesIn(given).map(([operation, { headers }]) => [["operations", operation, "headers"], headers] as const),
-  ];
-  return holders.flatMap(([path, headers]) =>
-    Object.keys(headers ?? {})
+  return everyOne(given, "headers").flatMap(([path, headers]) =>
+    Object.keys(headers)
       .filter((name) => name.toLowerCase() === carrier || /^(authorization|cookie|x-auth-token)$/i.test(name))
       .map((name) => ({
         code: "dialect/credential-header",
@@ -391,26 +385,19 @@ const programProblems = (file: YamlFile, { authorization }: DialectFile): Proble
 /** A marker, a page's number and an offset are three ways to ask for the next page; a list knows one of them. */
 function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {
   const ways = ["marker", "number", "offset"] as const;
-  const holders: readonly (readonly [Path, object | undefined])[] = [
-    [["pagination"], given.pagination],
-    ...routesIn(given).map(
-      ([operation, { pagination }]) => [["operations", operation, "pagination"], pagination] as const,
-    ),
-  ];
-  const sizes = holders.flatMap(([path, paging]): Problem[] => {
-    const param = own(paging, "size_param") ?? own(given.pagination, "size_param");
-    if (own(paging, "size") === undefined || param !== undefined) return [];
-    return [
-      {
+  const holders = everyOne(given, "pagination");
+  const sizes = holders
+    .filter(([, { size, size_param = given.pagination?.size_param }]) => size !== undefined && size_param === undefined)
+    .map(
+      ([path]): Problem => ({
         code: "dialect/paging",
         summary: "A list is asked for pages of a size, and nothing says by which parameter",
         fix: "add size_param: limit, or as this service calls it",
         at: placeOf(file, [...path, "size"], "key"),
-      },
-    ];
-  });
+      }),
+    );
   const waysOn = holders.flatMap(([path, paging]): Problem[] => {
-    const said = ways.filter((way) => own(paging, way) !== undefined);
+    const said = ways.filter((way) => paging[way] !== undefined);
     if (said.length < 2) return [];
     return [
       {
@@ -425,18 +412,14 @@ function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {
 }
 
 const nameProblems = (file: YamlFile, { names = {} }: DialectFile): Problem[] =>
-  kinds.flatMap((kind) => {
-    const pattern = names[kind]?.pattern;
-    if (pattern === undefined || isRegularExpression(pattern)) return [];
-    return [
-      {
-        code: "dialect/name-pattern",
-        summary: `The pattern of names.${kind} is not a regular expression`,
-        fix: 'write one such as "^[a-z][a-z0-9-]*$"',
-        at: placeOf(file, ["names", kind, "pattern"], "value"),
-      },
-    ];
-  });
+  kinds
+    .filter((kind) => !isRegularExpression(names[kind]?.pattern ?? ""))
+    .map((kind) => ({
+      code: "dialect/name-pattern",
+      summary: `The pattern of names.${kind} is not a regular expression`,
+      fix: 'write one such as "^[a-z][a-z0-9-]*$"',
+      at: placeOf(file, ["names", kind, "pattern"], "value"),
+    }));
 
 const isRegularExpression = (pattern: string): boolean =>
   ifPossible(() => new RegExp(pattern, "u").source !== "") ?? false;

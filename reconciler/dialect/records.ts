@@ -4,7 +4,7 @@
  * `unreadable`, with the dialect line that would fix it. Never throws, whatever the answer.
  */
 
-import { type ObservedFields, observedVmFields, type vmFields } from "../core/model/fields";
+import { observedVmFields } from "../core/model/fields";
 import { definitionOf, isKind, type Kind } from "../core/model/kinds";
 import type {
   CatalogueEntry,
@@ -22,7 +22,7 @@ import { asLive } from "../core/model/usual";
 import { canonicalText } from "../core/text/canonical-text";
 import { deepEqual } from "../core/text/deep-equal";
 import { itemAt } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { onlyDefined, tableOf } from "../core/text/objects";
 import { type AnswerReaders, createAnswerReaders } from "./answers";
 import { builtInDialect, mayMeanGone } from "./built-in";
 import type { CatalogueRecord, Dialect } from "./dialect";
@@ -139,7 +139,8 @@ function vmReader({ records, states }: Dialect): ReadRecord<LiveVm> {
       phase: (status !== undefined ? phases.get(status.toLowerCase()) : undefined) ?? "changing",
       ...unsaid(status, isSaid),
       ...texts({ status, floatingIp: floating.address, privateIp: private_.address }),
-      ...observedIn(record, vm),
+      // Of the table's fields those that are texts: others need a reader here.
+      ...texts(tableOf(observedVmFields, (key) => findText(record, vm[key]))),
       ...onlyDefined({
         notAddresses: notAddresses.length > 0 ? notAddresses : undefined,
         volumes: listed === undefined ? undefined : volumes,
@@ -264,17 +265,4 @@ function usualReader(kind: string): ReadRecord<LiveOf[Kind]> {
     // The keys of its definition, under which the kind is compared and recorded.
     return accepted(asLive(found));
   };
-}
-
-/** The fields of the table that a record shows, where they are texts: others need a reader here. */
-function observedIn(
-  record: unknown,
-  pointers: Readonly<Record<(typeof observedVmFields)[number], Parameters<typeof findText>[1]>>,
-): { -readonly [K in keyof ObservedFields<typeof vmFields>]: string } {
-  const found: { -readonly [K in keyof ObservedFields<typeof vmFields>]: string } = {};
-  for (const key of observedVmFields) {
-    const value = findText(record, pointers[key]);
-    if (value != null) found[key] = value;
-  }
-  return found;
 }

@@ -1,8 +1,7 @@
 /** A route of the dialect with its ids and values filled in, wherever they stand: path, query, headers and body. */
 import { idProblem } from "../core/text/id-problem";
-import { fieldsIn } from "../core/text/objects";
 import type { Dialect, Route, Scalar } from "./dialect";
-import { asText, findAt, findAtPath, tokensOf } from "./places";
+import { asText, findAt, findAtPath, tokensOf, withValueAt } from "./places";
 import { compilePointers, findText } from "./pointers";
 
 export type Ids = { readonly id?: string; readonly rule_id?: string };
@@ -134,8 +133,5 @@ export function versionShown(
 /** The request with the version of what it changes, in a header or at a place of the body. */
 export function withVersion(request: VersionedRequest, place: string, version: ShownVersion): VersionedRequest {
   if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: String(version) } };
-  return { ...request, body: withAt(request.body, tokensOf(place), version) };
+  return { ...request, body: withValueAt(request.body, tokensOf(place), version) };
 }
-
-const withAt = (value: unknown, [key, ...rest]: readonly string[], version: ShownVersion): unknown =>
-  key === undefined ? version : { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };

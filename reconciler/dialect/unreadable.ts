@@ -3,7 +3,7 @@
  * dialect that would make it fit.
  */
 
-import type { Rejection } from "../core/model/outcome";
+import { type Rejection, rejected } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
 import { isObject } from "../core/text/objects";
 import type { Pointers } from "./dialect";
@@ -28,24 +28,18 @@ export function unreadable(
     `found ${describe(found, keys)}`,
   ];
   if (setting !== undefined) lines.push(`in the dialect: ${setting}: [${suggest(setting, keys, found)}]`);
-  return {
-    status: "rejected",
-    condition: "unreadable",
-    message: `${what} shows no ${wanted} where it is looked for`,
-    hint: lines.join("; "),
-  };
+  return rejected("unreadable", `${what} shows no ${wanted} where it is looked for`, lines.join("; "));
 }
 
 /** The rejection for a value that stands at the place of an id and cannot be one. */
-export const unusableId = (what: string, problem: string, setting: string | undefined): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the id of ${what} ${problem}`,
-  hint:
+export const unusableId = (what: string, problem: string, setting: string | undefined): Rejection =>
+  rejected(
+    "unreadable",
+    `the id of ${what} ${problem}`,
     setting === undefined
       ? "the service has to show another id"
       : `where the record shows a usable one, in the dialect: ${setting}: [/…]`,
-});
+  );
 
 const keysFound = (found: unknown): string[] => (isObject(found) ? Object.keys(found) : []);
 

@@ -3,7 +3,7 @@
  * while it was read. Only a whole list is evidence that something does not exist.
  */
 
-import type { Rejection } from "../core/model/outcome";
+import { type Rejection, rejected } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
 import type { Sign, SignKind } from "./page-signs";
 
@@ -127,12 +127,12 @@ export function waysToAskForMore(path: string, shown: number): readonly More[] {
   return ways.filter(({ query }) => ![...new URLSearchParams(query).keys()].some((name) => asked.has(name)));
 }
 
-export const cutSilently = (operation: string, query: string, id: string, line: string): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} is not whole: asked with ?${query} it shows ${id}, which it had not shown, and it does not say that it has pages`,
-  hint: `in the dialect: ${line}`,
-});
+export const cutSilently = (operation: string, query: string, id: string, line: string): Rejection =>
+  rejected(
+    "unreadable",
+    `the list of ${operation} is not whole: asked with ?${query} it shows ${id}, which it had not shown, and it does not say that it has pages`,
+    `in the dialect: ${line}`,
+  );
 
 function lastTotal(pages: readonly PageRead[]): Sign | undefined {
   for (const { signs } of pages.toReversed()) {
@@ -146,15 +146,14 @@ const isHeader = ({ at }: Sign): boolean => !at.startsWith("/");
 
 const signName = (sign: Sign): string => (isHeader(sign) ? `the header ${sign.at}` : sign.at);
 
-export const incomplete = (operation: string, gap: Gap): Rejection => ({
-  status: "rejected",
-  condition: "unreadable",
-  message: `the list of ${operation} is not whole: ${gap.because}`,
-  hint:
+export const incomplete = (operation: string, gap: Gap): Rejection =>
+  rejected(
+    "unreadable",
+    `the list of ${operation} is not whole: ${gap.because}`,
     gap.kind === "open"
       ? overrideLines(operation, gap.sign)
       : `run the same command again when less is being changed${gap.sign === undefined ? "" : `, or in the dialect: ${ignoring(gap.sign)}`}`,
-});
+  );
 
 const ignoring = (sign: Sign): string => `pagination: { ignore: [${sign.at}] } (this says nothing about pages)`;
 

@@ -1,5 +1,6 @@
 /** How a service says no, learnt from what it said to an id that nobody has and from answers that went well. */
 import { isObject, onlyDefined } from "../../core/text/objects";
+import { isEnvelope } from "../conditions";
 import type { Dialect, ErrorRule, RecordPlace } from "../dialect";
 import { asText, compilePointers, findAtPath } from "../places";
 import { type Leaf, leavesOf } from "./values";
@@ -31,7 +32,7 @@ const isWord = /^(\S{1,80}|[\w ]{1,30})$/;
 export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
   const { status, body } = refusal;
   // Inside a success the contract's own form has to be said as well.
-  if (!isObject(body) || (isContractual(body) && status >= 300)) return undefined;
+  if (!isObject(body) || (isEnvelope(body) && status >= 300)) return undefined;
   const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);
   const message = named(leaves, messageNames, (value) => typeof value === "string" && value.length > 2);
   if (message === undefined) return undefined;
@@ -85,9 +86,6 @@ const saysAbsent =
 /** A status that means other refusals as well needs the words of this one, unless a code tells it from those in a success. */
 const wordsOf = (status: number, said: string, code: string | undefined): string | undefined =>
   isGoneStatus(status) || (status < 300 && code !== undefined) ? undefined : saysAbsent.exec(said)?.[0];
-
-const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
-  isObject(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";
 
 function named(
   leaves: readonly Leaf[],

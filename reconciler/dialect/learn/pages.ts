@@ -5,6 +5,7 @@ import { pointerTo } from "../likely-key";
 import { type Page, type PageHolder, pageSigns, type Sign, type SignKind } from "../page-signs";
 import { findAt, tokensOf } from "../places";
 import { lettersAndDigits, withCut } from "./values";
+import { capitalized } from "./where";
 
 export interface FirstPage {
   readonly body: unknown;
@@ -131,8 +132,6 @@ function parametersFor(at: string): readonly string[] {
     ]),
   ];
 }
-
-export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** By a count or the last id, for lists that name nothing that leads on. */
 export function counting(page: FirstPage): readonly Way[] {

@@ -46,7 +46,7 @@ interface Form {
   readonly casing: Casing;
 }
 
-const upper = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 export const pluralOf = (word: string): string =>
   word.endsWith("y") ? `${word.slice(0, -1)}ies` : word.endsWith("s") ? `${word}es` : `${word}s`;
@@ -55,8 +55,8 @@ function written(noun: string, isPlural: boolean, casing: Casing): string {
   const all = noun.split(" ");
   const last = all.at(-1) ?? "";
   const words = isPlural ? [...all.slice(0, -1), pluralOf(last)] : all;
-  if (casing === "pascal") return words.map(upper).join("");
-  if (casing === "camel") return words.map((word, index) => (index === 0 ? word : upper(word))).join("");
+  if (casing === "pascal") return words.map(capitalized).join("");
+  if (casing === "camel") return words.map((word, index) => (index === 0 ? word : capitalized(word))).join("");
   return words.join(casing === "kebab" ? "-" : casing === "snake" ? "_" : "");
 }
 

@@ -137,12 +137,10 @@ function refusalOf({ lists, given }: Learnings, { status, body, outcome }: SeenA
   const refusal = status === undefined ? undefined : learnRefusal({ status, body }, successes);
   if (refusal === undefined) return undefined;
   const { error, success } = refusal.envelope;
-  const envelope = {
-    ...onlyDefined({
-      error: given.envelope.error.message.length === 0 ? error : undefined,
-      success: given.envelope.success === undefined ? success : undefined,
-    }),
-  };
+  const envelope = onlyDefined({
+    error: given.envelope.error.message.length === 0 ? error : undefined,
+    success: given.envelope.success === undefined ? success : undefined,
+  });
   // In its own envelope a 404 is its own, and without one it may be a proxy's: a line for the status would believe both.
   const isToldByEnvelope = envelope.error !== undefined && (status === 404 || status === 410);
   const errors = isGone(outcome) || isToldByEnvelope ? [] : refusal.errors;

@@ -1,7 +1,7 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
 import { fieldsIn, keysOf, onlyDefined } from "../../core/text/objects";
-import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
+import type { RecordPlace, Route } from "../../dialect/dialect";
 import {
   type FoundRecord,
   findListIn,
@@ -13,7 +13,7 @@ import {
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
-import { findAt, findAtPath, tokensOf } from "../../dialect/places";
+import { findAt, firstFound, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { contractRead, nobody, saidOf } from "./enter";
@@ -78,7 +78,8 @@ export async function findOne(
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
     }
-    noteIdAlone(learnings, kind, own.record, id);
+    const alone = idAloneIn(learnings, kind, own.record, id);
+    if (alone !== undefined) learnings.idAlone.set(kind, alone);
     tried.push({ path, answer: "the record" });
     const { item: _, ...bare } = candidate;
     findings.set(operation, {
@@ -140,24 +141,23 @@ function recordAnswered(
   // Where the list shows the id, so that what a record is wrapped in is not taken for the record.
   const listed = learnings.placeOf(kind, "id");
   const idAt = compilePointers(listed === undefined ? learnings.given.records[kind].id : [listed]);
-  const held = item === undefined ? undefined : findIn(payload, item);
+  const held = item === undefined ? undefined : firstFound(payload, compilePointers(item));
   if (held !== undefined && findText(held, idAt) === id) return { item: "", record: held, isAsGiven: true };
   return findText(payload, idAt) === id ? { item: "", record: payload } : recordOf(learnings, kind, payload, id);
 }
 
 /** Where a record that is read by itself shows its id, if not where the list does. */
-function noteIdAlone(learnings: Learnings, kind: "vm" | "group", record: unknown, id: string): void {
-  const listed = learnings.records.get(kind)?.fields.find(({ field }) => field === "id");
-  const idAt =
-    listed?.learnt === true && listed.place !== undefined ? [listed.place] : learnings.given.records[kind].id;
-  const alone = findText(record, compilePointers(idAt)) === id ? undefined : placeOfText(record, id);
-  if (alone !== undefined) learnings.idAlone.set(kind, alone);
+function idAloneIn(
+  { records, given }: Learnings,
+  kind: "vm" | "volume" | "group",
+  record: unknown,
+  id: string,
+): RecordPlace | undefined {
+  const listed = records.get(kind)?.fields.find(({ field }) => field === "id");
+  // Places that hold are kept all together; one that was learnt stands alone.
+  const idAt = listed?.learnt === true && listed.place !== undefined ? [listed.place] : given.records[kind].id;
+  return findText(record, compilePointers(idAt)) === id ? undefined : placeOfText(record, id);
 }
-
-const findIn = (payload: unknown, places: Pointers): unknown =>
-  compilePointers(places)
-    .map((place) => findAtPath(payload, place))
-    .find((found) => found !== undefined);
 
 function routeOf(path: string): Route {
   const [before = path, query] = path.split("?id=");
@@ -188,7 +188,7 @@ export async function readIdsThatArePaths(learnings: Learnings): Promise<void> {
 /** Volumes can always be read by id: it tells how a record is wrapped, and what it shows where no list does. */
 export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   const { ports, given, known, samples } = learnings;
-  const { vm, volume } = given.records;
+  const { vm } = given.records;
   const volumes = compilePointers(learnings.placesOf("vm", "volumes", vm.volumes));
   const entryId = compilePointers(learnings.placesOf("vm", "volume_entry.id", vm.volume_entry.id));
   const onVms = (samples.get("vm") ?? [])
@@ -206,11 +206,7 @@ export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   if (own !== undefined && own.item !== "") learnings.volumeItem = own.item;
   const record = own?.record ?? payload;
   if (listed.length === 0) samples.set("volume", [record, ...(await othersLike(learnings, id, own?.item ?? ""))]);
-  const listedId = learnings.records.get("volume")?.fields.find(({ field }) => field === "id");
-  // Places that hold are kept all together; one that was learnt stands alone.
-  const places = listedId?.learnt === true && listedId.place !== undefined ? [listedId.place] : volume.id;
-  const isThere = findText(record, compilePointers(places)) === id;
-  const alone = isThere ? undefined : placeOfText(record, id);
+  const alone = idAloneIn(learnings, "volume", record, id);
   // What was learnt of volumes is taken for the other kinds too: a place that finds nothing costs nothing.
   if (alone !== undefined) for (const kind of keysOf(kindRows)) learnings.idAlone.set(kind, alone);
 }

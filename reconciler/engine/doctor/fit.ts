@@ -71,8 +71,10 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
   let { records } = given;
   for (const { record, fields } of found.values()) {
     const learnt = fields.filter(({ learnt, field }) => learnt === true && !field.includes("."));
-    const entry = fields.filter(
-      ({ field, place, learnt }) => learnt === true && field.startsWith("volume_entry.") && place !== undefined,
+    const entry = fields.flatMap(({ field, place, learnt }) =>
+      learnt === true && field.startsWith("volume_entry.") && place !== undefined
+        ? [[field.slice("volume_entry.".length), [place]]]
+        : [],
     );
     const placed = learnt.map(({ field, place, also }): [string, readonly (RecordPlace | undefined)[]] => [
       field,
@@ -82,13 +84,7 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
       ...given.records[record],
       ...Object.fromEntries(placed),
       ...onlyDefined({
-        volume_entry:
-          entry.length > 0
-            ? {
-                ...given.records.vm.volume_entry,
-                ...Object.fromEntries(entry.map(({ field, place }) => [field.slice("volume_entry.".length), [place]])),
-              }
-            : undefined,
+        volume_entry: entry.length > 0 ? { ...given.records.vm.volume_entry, ...Object.fromEntries(entry) } : undefined,
       }),
     };
     records = { ...records, [record]: fitting };

@@ -11,7 +11,7 @@ import type { KnownThings, Made } from "../../dialect/learn/place";
 import { learnRecord, type RecordFinding } from "../../dialect/learn/records";
 import { leavesOf, samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
-import { findAtPath } from "../../dialect/places";
+import { firstFound } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { nobody, nowhere, saidOf } from "./enter";
 import { type DoctorPorts, isOk, leavesUndecided, type SeenAnswer } from "./look";
@@ -66,8 +66,7 @@ export class Learnings {
   /** What an answer holds, by the envelope that the dialect names. */
   readonly payload = (body: unknown): unknown => {
     const places = compilePointers(this.given.envelope.data);
-    if (places.length === 0) return payloadOf(body);
-    return places.map((place) => findAtPath(body, place)).find((found) => found !== undefined) ?? body;
+    return places.length === 0 ? payloadOf(body) : (firstFound(body, places) ?? body);
   };
 
   /**

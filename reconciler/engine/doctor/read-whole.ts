@@ -6,10 +6,10 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { ListRoute, RecordPlace } from "../../dialect/dialect";
 import { absentIsNoList, itemsAt } from "../../dialect/learn/items";
-import { capitalized, counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
+import { counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { lettersAndDigits } from "../../dialect/learn/values";
-import { recordOfOperation } from "../../dialect/learn/where";
+import { capitalized, recordOfOperation } from "../../dialect/learn/where";
 import { isCounted, mostPages, nextPage, type PageRequest, pagingOver } from "../../dialect/next-page";
 import { endsWithout, leadsOn, nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
@@ -37,16 +37,15 @@ export async function readWholeList(
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
     ({ field }) => field === "id",
   )?.place;
+  const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
   const page = { body, headers, items, at, id, origin: base.origin, asked: request.body };
   // Nothing says that there is more, and one of its own that has to be shown is not.
   const signed = waysOn(page);
   const ways = signed ?? (isCut(learnings, operation, items) ? counting(page) : undefined);
-  if (ways === undefined)
-    return { ...single, ...(await byOnes(learnings, { operation, route, request, first, place, id, at }, items)) };
+  if (ways === undefined) return { ...single, ...(await byOnes(learnings, start, single)) };
   const proven = [...lists.values()].flatMap((list) =>
     list.way === undefined ? [] : [translated(list.way, list.at, at)],
   );
-  const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
   // It goes on as the others do, and says by that that it is whole.
   if (proven.some(({ next = [] }) => endsWithout(next, body) !== undefined)) return single;
   const every: readonly Way[] = [{}, ...proven, ...ways];
@@ -71,49 +70,29 @@ const placeThatHolds = ({ payload }: Learnings, { items }: ListRoute, body: unkn
 export const itemsShown = ({ payload }: Learnings, seen: SeenAnswer, place: RecordPlace) =>
   isSuccess(seen) ? itemsAt(payload(seen.body), place) : undefined;
 
-interface OneByOne extends Pick<Start, "first" | "place" | "id"> {
-  readonly operation: ListOperation;
-  readonly route: ListRoute;
-  readonly request: FilledRequest;
-  readonly at: string;
-}
-
 /**
  * A list of one page may show its first item alone, where it is asked for one; then the others are on its next pages,
  * and show how they are asked for. One list is tried for all.
  */
 async function byOnes(
   learnings: Learnings,
-  { operation, route, request, first: whole, place, id, at }: OneByOne,
-  items: readonly unknown[],
+  start: Start,
+  { route, at }: FoundList,
 ): Promise<Partial<FoundList> | undefined> {
+  const { request, first: whole, items, place, id } = start;
   const { given, lists, ports, base } = learnings;
   const isSaid = route.pagination !== undefined || !deepEqual(given.pagination, builtInDialect.pagination);
   const isTold = learnings.isAskedByOnes || isSaid || [...lists.values()].some(({ way }) => way !== undefined);
   if (isTold || items.length < 2 || items.length > 9) return undefined;
   learnings.isAskedByOnes = true;
-  for (const sized of askedForOne(request, base.origin)) {
-    const asked: ProbeRequest = { operation, method: route.method, ...sized };
+  for (const asked of askedForOne(request, base.origin)) {
     const first = await look(ports, asked);
     const shown = itemsShown(learnings, first, place);
     if (shown?.length !== 1) continue;
-    const page = {
-      body: first.body,
-      headers: first.headers,
-      items: shown,
-      at,
-      id,
-      origin: base.origin,
-      asked: sized.body,
-    };
+    const { body, headers } = first;
+    const page = { body, headers, items: shown, at, id, origin: base.origin, asked: asked.body };
     for (const way of waysOn(page) ?? counting(page)) {
-      const read = await follow(learnings, way, {
-        request: asked,
-        first,
-        items: shown,
-        place,
-        id,
-      });
+      const read = await follow(learnings, way, { ...start, request: asked, first, items: shown });
       if (read?.items.length !== items.length) continue;
       return { way, route: { ...route, pagination: way } };
     }
@@ -123,16 +102,9 @@ async function byOnes(
     signsOf({ body, headers, items: [], at }).find(({ kind }) => kind === "total")?.count;
   if (totalIn(whole) !== items.length) return undefined;
   // What is behind the end is empty, and says the same total: the parameter is one of pages, and no filter.
-  const start = {
-    request: { operation, method: route.method, ...request },
-    first: whole,
-    items,
-    id,
-    mayEnd: true,
-  } as const;
+  const [there = place] = absentIsNoList([place]);
   for (const way of counting({ ...whole, items, at, id: undefined, origin: base.origin })) {
-    const [there = place] = absentIsNoList([place]);
-    const read = await follow(learnings, way, { ...start, place: there });
+    const read = await follow(learnings, way, { ...start, place: there, mayEnd: true });
     if (read === undefined || totalIn({ body: read.bodies.at(-1), headers: {} }) !== items.length) continue;
     return { way, route: { ...route, pagination: way } };
   }
@@ -140,7 +112,7 @@ async function byOnes(
 }
 
 /** The request for one item alone: with the size that it names as 1, or with each of the usual names for one. */
-export function askedForOne(request: FilledRequest, origin: string): readonly FilledRequest[] {
+export function askedForOne<R extends FilledRequest>(request: R, origin: string): readonly (R & FilledRequest)[] {
   if (request.body !== undefined && (!isObject(request.body) || typeof request.body["query"] === "string")) return [];
   const url = new URL(request.path, origin);
   const names = request.body === undefined ? [...url.searchParams.keys()] : Object.keys(fieldsIn(request.body));
@@ -237,14 +209,7 @@ export async function pagesBehind(
   place: RecordPlace,
 ): Promise<readonly unknown[]> {
   const items = itemsShown(learnings, first, place) ?? [];
-  const id = way.marker?.[0];
-  const read = await follow(learnings, way, {
-    request,
-    first,
-    items,
-    place,
-    id,
-  });
+  const read = await follow(learnings, way, { request, first, items, place, id: way.marker?.[0] });
   return read?.bodies.slice(1) ?? [];
 }
 

@@ -1,6 +1,7 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
 
 import { operations } from "../../../core/model/operation";
+import type { Outcome } from "../../../core/model/outcome";
 import type { Route } from "../../../dialect/dialect";
 import type { ProbeRequest } from "../../../service/client";
 import { pathWithId } from "../enter";
@@ -29,6 +30,9 @@ const ruleIn = (group: string, { direction = "ingress", ...input }: TrialRule): 
   body: { direction, ethertype: "IPv4", protocol: "tcp", ...input },
 });
 
+const makeRule = (trial: Trial, group: string, rule: TrialRule): Promise<Outcome<unknown>> =>
+  sendWrite(trial, ruleIn(group, rule), { kind: "group", id: group });
+
 const bothGroups = ["group", "namingGroup"] as const;
 
 export const groupActs: readonly TrialAct[] = [
@@ -46,10 +50,7 @@ export const groupActs: readonly TrialAct[] = [
     const own = (await rulesOf(trial, namingGroup))?.find(({ remoteGroupId }) => remoteGroupId === group);
     if (own === undefined) return;
     // A request that empties the group deletes that rule as well: another one has to stay.
-    await sendWrite(trial, ruleIn(namingGroup, { dst_port: "24", remote_ip: "192.0.2.0/24" }), {
-      kind: "group",
-      id: namingGroup,
-    });
+    await makeRule(trial, namingGroup, { dst_port: "24", remote_ip: "192.0.2.0/24" });
     const before = (await rulesOf(trial, namingGroup))?.length ?? 0;
     const isGoneAlone = async (): Promise<boolean> => {
       if (!(await isRuleGone(trial, namingGroup, own.id))) return false;
@@ -80,8 +81,7 @@ const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean>
 /** Whether a rule of the other direction is deleted by the same request. */
 async function deleteEgress(trial: Trial, group: string): Promise<void> {
   if (!trial.client.can.deletesRules) return;
-  const input = { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" } as const;
-  const made = await sendWrite(trial, ruleIn(group, input), { kind: "group", id: group });
+  const made = await makeRule(trial, group, { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" });
   const own = (await rulesOf(trial, group))?.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
   if (made.status !== "accepted" || own === undefined) return;
   const outcome = await persist(trial, () => trial.client.deleteRule(group, own.id));
@@ -128,8 +128,7 @@ async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
   for (const form of trial.report.dialect.rules.port_range === null ? ["{min}-{max}", "{min}:{max}"] : []) {
     trial.goOn();
     const dst_port = form.replace("{min}", "8000").replace("{max}", "8010");
-    const request = ruleIn(group, { dst_port, remote_ip: "192.0.2.0/24" });
-    const outcome = await sendWrite(trial, request, { kind: "group", id: group });
+    const outcome = await makeRule(trial, group, { dst_port, remote_ip: "192.0.2.0/24" });
     if (outcome.status !== "accepted") continue;
     const isShown = async (): Promise<boolean> =>
       (await rulesOf(trial, group))?.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010) === true;
@@ -146,8 +145,7 @@ async function deleteNamed(
   { name, id, namedBy }: { readonly name: string; readonly id: string; readonly namedBy: string },
 ): Promise<void> {
   const { trial } = stage;
-  const naming = ruleIn(namedBy, { dst_port: "22", remote_group: id });
-  await sendWrite(trial, naming, { kind: "group", id: namedBy });
+  await makeRule(trial, namedBy, { dst_port: "22", remote_group: id });
   // Where no rule can be deleted, the one of before is there still.
   const isNamed = (await rulesOf(trial, namedBy))?.some(({ remoteGroupId }) => remoteGroupId === id) === true;
   if (trial.thing(name) === undefined || !isNamed) return;

@@ -57,6 +57,10 @@ export function placeThatDiffers(
   return undefined;
 }
 
+/** The words that the records show at a place. */
+export const wordsShownAt = (place: RecordPlace, records: readonly unknown[]): readonly string[] =>
+  records.flatMap((record) => findWord(record, compilePointers([place])) ?? []);
+
 /**
  * The given place together with one beside it, which says that something is under way where the given one shows a word
  * of rest already. `undefined`: no other place says so, or none has to.
@@ -67,14 +71,12 @@ export function placeBeside(
   given: Pointers,
 ): RecordPlace | undefined {
   const [shown] = rest;
-  const wordsAt = (place: RecordPlace, records: readonly unknown[]): readonly string[] =>
-    records.flatMap((record) => findWord(record, compilePointers([place])) ?? []);
-  const place = given.find((one) => wordsAt(one, [shown]).length > 0);
+  const place = given.find((one) => wordsShownAt(one, [shown]).length > 0);
   const at = typeof place === "string" ? [place] : place?.join;
   if (place === undefined || at === undefined || at.length > 4) return undefined;
   const isHiddenAt = (one: RecordPlace): boolean => {
-    const words = wordsAt(one, rest);
-    return words.length < rest.length || wordsAt(one, busy).some((word) => words.includes(word));
+    const words = wordsShownAt(one, rest);
+    return words.length < rest.length || wordsShownAt(one, busy).some((word) => words.includes(word));
   };
   const others = leavesOf(shown).flatMap((leaf) =>
     typeof leaf.place === "string" && isOfStates(leaf) && !at.includes(leaf.place) ? [leaf.place] : [],

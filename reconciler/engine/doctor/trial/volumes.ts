@@ -1,7 +1,6 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../../core/model/operation";
 import { absentIsNoList } from "../../../dialect/learn/items";
-import { compilePointers, findWord } from "../../../dialect/pointers";
 import { fillRoute } from "../../../dialect/requests";
 import { pathWithId } from "../enter";
 import { isNothing } from "../find-list";
@@ -10,7 +9,7 @@ import { refusedAs, type TrialAct, trialAct } from "./act";
 import { isHidden, isReady, lookAt, settle, type TrialLook, until } from "./rest";
 import { isLiveVm } from "./say";
 import { persist } from "./send";
-import { placeBeside, placeThatDiffers, statesIn } from "./states";
+import { placeBeside, placeThatDiffers, statesIn, wordsShownAt } from "./states";
 import type { Trial } from "./watch";
 
 export const attachingActs: readonly TrialAct[] = [
@@ -132,10 +131,9 @@ function tellBusyVolumes(trial: Trial, moments: readonly unknown[]): void {
   const place = placeBeside(rest, busy, trial.report.dialect.records.volume.status);
   if (place === undefined) return;
   trial.lookForAt("volume", "status", place);
-  const words = (records: readonly unknown[]) =>
-    records.flatMap((record) => findWord(record, compilePointers([place])) ?? []);
-  Object.assign(trial.words.volume, { ready: new Set(words(rest)), changing: new Set(words(busy)), gone: new Set() });
-  trial.say(`A volume on its way shows ${words(busy).join(", ")}, and at rest ${words(rest).join(", ")}.`);
+  const [changing, ready] = [wordsShownAt(place, busy), wordsShownAt(place, rest)];
+  Object.assign(trial.words.volume, { ready: new Set(ready), changing: new Set(changing), gone: new Set() });
+  trial.say(`A volume on its way shows ${changing.join(", ")}, and at rest ${ready.join(", ")}.`);
 }
 
 export const growingActs: readonly TrialAct[] = [

@@ -8,7 +8,7 @@ import { percentDecoded } from "../../../core/text/parts";
 import { builtInDialect } from "../../../dialect/built-in";
 import type { Dialect, RecordPlace, Route } from "../../../dialect/dialect";
 import { leavesOf } from "../../../dialect/learn/values";
-import { askingFor, saysKind, stylesOf } from "../../../dialect/learn/where";
+import { askingFor, capitalized, saysKind, stylesOf } from "../../../dialect/learn/where";
 import { findAt, tokensOf } from "../../../dialect/places";
 import { compilePointers, findText } from "../../../dialect/pointers";
 import { type FilledRequest, fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
@@ -165,7 +165,7 @@ function inOtherWords(operation: TriedOperation, { operations }: Dialect): reado
 /** A word with as many capitals as the one in whose place it stands. */
 export function inCaseOf(before: string, word: string): string {
   if (before === before.toUpperCase()) return word.toUpperCase();
-  return /^[A-Z]/.test(before) ? word.charAt(0).toUpperCase() + word.slice(1) : word;
+  return /^[A-Z]/.test(before) ? capitalized(word) : word;
 }
 
 interface Whereabouts {
