@@ -29,7 +29,6 @@ import { allDiagnostics, type Session } from "./session";
 export interface PlanPlace {
   readonly workspace: Pick<Session["workspace"], "sensitive">;
   readonly service: Pick<Session["service"], "baseUrl" | "trust">;
-  readonly store: Pick<Session["store"], "location">;
 }
 
 export interface Review {
@@ -82,19 +81,17 @@ export const withoutPlanText = ({ findings }: Pick<Review, "findings">): readonl
 
 /** `policy:` of the file: a program that reads the plan and answers with findings within a time limit. */
 export async function askPolicy(
-  { workspace, service, store }: PlanPlace,
+  { workspace, service }: PlanPlace,
   { plan, desired }: Pick<Prepared, "plan" | "desired">,
   findings: readonly Finding[],
 ): Promise<Finding[]> {
   const { sensitive } = workspace;
-  const { policy: own, project } = desired;
-  const { policy, said } = policyIn(own, service.trust);
+  const { policy, said } = policyIn(desired.policy, service.trust);
   if (policy === undefined) return said;
-  const where = { service: service.baseUrl, state: store.location, project };
   const masked = createMasking(sensitive ?? new Set()).text;
   // A policy is often seen to print what it reads.
   const hide = (_: string, value: unknown): unknown => (typeof value === "string" ? masked(value) : value);
-  const input = `${JSON.stringify(policyInput(plan, desired, findings, where), hide)}\n`;
+  const input = `${JSON.stringify(policyInput(plan, desired, findings, service.baseUrl), hide)}\n`;
   const beside = dirname(resolve(policy.source.file));
   const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);
   const found = findingsOfAnswer(answer, policy.source);

@@ -3,19 +3,19 @@ import type { Finding } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
 import { countChanges, type Plan } from "../core/plan/plan";
 import { costForPrograms } from "./cost-text";
-import { changeEvents, findingEntry, plannedStepEvents, type Where } from "./json-lines";
+import { changeEvents, findingEntry, plannedStepEvents } from "./json-lines";
 
 export const policyInput = (
   plan: Plan,
-  { resources, project, region }: Desired,
+  { resources, project, region, environment }: Desired,
   findings: readonly Finding[],
-  where: Where,
+  service: string,
 ): object => ({
   format: "reconcile-cloud/policy-input",
   version: 1,
-  service: where.service,
-  project: where.project ?? project ?? null,
-  environment: where.environment ?? null,
+  service,
+  project: project ?? null,
+  environment: environment ?? null,
   region: region ?? null,
   destroys: plan.options.destroy === true,
   counts: countChanges(plan.changes),

@@ -145,6 +145,24 @@ describe("policy", () => {
     });
   });
 
+  it("is told the project and its environment, whatever is planned and from where", async () => {
+    program("cat > seen.json; echo '[]'");
+    write(`environments: { dev: {}, prod: {} }\n${policy}`);
+    const seen = join(place.folder, "seen.json");
+    for (const words of [
+      ["plan", "--out", "prod.plan.json"],
+      ["apply", "prod.plan.json"],
+      ["plan", "--destroy"],
+      ["undo", "last", "-y", "--allow-data-loss", "--allow-empty"],
+    ]) {
+      writeFileSync(seen, "null");
+      const ran = await reconcile(...words, "--env", "prod");
+      expect([words, ran.exitCode, ran.stderr]).toEqual([words, 0, expect.anything()]);
+      const input = JSON.parse(readFileSync(seen, "utf8"));
+      expect([words, input]).toEqual([words, expect.objectContaining({ project: "acme", environment: "prod" })]);
+    }
+  });
+
   it("gets no credential", async () => {
     program("cat > /dev/null; env > environment.txt; echo '[]'");
     write(policy);

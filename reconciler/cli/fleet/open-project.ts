@@ -321,7 +321,7 @@ function project(
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
   const { trust } = service;
-  const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust }, store };
+  const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust } };
   const changesJudges = base !== undefined && judgesOf(law, base) !== judgesOf(workspace, checkout);
   const files = workspace.sources.map(({ file }) => resolve(file));
   const beside = filesBeside(workspace.desired, files, checkout);
