@@ -90,7 +90,6 @@ it.each([
   ["in another phase", { live: vm("running"), word: "off" }, false],
   ["in this phase, by the word from before", { live: vm("stopped"), word: "on" }, false],
   ["in this phase, without a word", { live: vm("stopped"), word: undefined }, true],
-  ["as a volume", { live: { kind: "volume" as const, id: "1", name: "n", failed: false }, word: "off" }, false],
 ])("a VM shows itself stopped %s", (_, look, shows) => {
   expect(showsItself("stopped", "on")(look)).toBe(shows);
 });

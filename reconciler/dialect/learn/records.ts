@@ -477,12 +477,11 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
   const sides = rulesUnderTwoKeys(records);
   const [side, otherSide] = sides;
   if (side !== undefined) return [{ field: "rules", place: side, learnt: true, ...onlyDefined({ also: otherSide }) }];
-  for (const record of records)
-    if (isObject(record))
-      for (const [key, value] of Object.entries(record))
-        if (Array.isArray(value) && value.length > 0 && value.every(isContractRule))
-          return [{ field: "rules", place: `/${key}`, learnt: true }];
-  return [{ field: "rules" }];
+  const [key] =
+    records
+      .flatMap((record) => Object.entries(fieldsIn(record)))
+      .find(([, value]) => Array.isArray(value) && value.length > 0 && value.every(isContractRule)) ?? [];
+  return [key === undefined ? { field: "rules" } : { field: "rules", place: `/${key}`, learnt: true }];
 }
 
 /** Rules under a key for each direction. They are read as the contract has them, so each has to show its id. */

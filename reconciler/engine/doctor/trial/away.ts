@@ -10,7 +10,7 @@ import { noteDisks } from "./disks";
 import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
 import { isCalled, speaksOf, type TrialThing } from "./notes";
 import { isReady, lookAt, settle, tellAbsence, until } from "./rest";
-import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
+import { nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
 import { flagOfDeleted } from "./states";
 import type { Trial } from "./watch";
@@ -222,18 +222,13 @@ async function deleteTrialVolume(trial: Trial, id: string, writeDown: () => void
   // A volume on its way refuses to be deleted.
   const { last: before } = await settle(trial, "volume", id, (look) => isReady(trial, look));
   if (before === undefined || isOver(trial, "volume", id, before.word)) return undefined;
-  const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
+  const vm = before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
   if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await isListed(trial, "vm", vm)) !== false) {
     // The volume is not detached from a VM that is not the trial's: somebody attached it there.
     if (!trial.isNoted("vm", vm)) return `it hangs on ${vm}, which the trial did not make`;
     await persist(trial, () => trial.client.detachVolume(id, vm, true));
-    await settle(
-      trial,
-      "volume",
-      id,
-      ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm,
-    );
+    await settle(trial, "volume", id, ({ live }) => live.changing !== true && live.attachedTo !== vm);
   }
   let problem: string | undefined = noWay;
   const was: Before = { word: before.word, record: (await trial.shownNow("volume", id)).record };

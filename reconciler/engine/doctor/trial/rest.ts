@@ -1,5 +1,6 @@
 /** Looks at a VM or a volume of a trial until it rests, or until it is gone. */
-import type { LiveVm, LiveVolume } from "../../../core/model/live";
+import { ofKind } from "../../../core/model/kinds";
+import type { LiveOf } from "../../../core/model/live";
 import { findListed, isGone, type Outcome, type Rejection } from "../../../core/model/outcome";
 import { deepEqual } from "../../../core/text/deep-equal";
 import { onlyDefined } from "../../../core/text/objects";
@@ -8,29 +9,34 @@ import type { ErrorRule } from "../../../dialect/dialect";
 import { listOfKind, readOfKind } from "../../observe";
 import { canList, isListed, orNothing } from "./lists";
 import type { TrialThing } from "./notes";
-import { isLiveVm, nounOf, TrialProblem, telling, wordsOf } from "./say";
+import { nounOf, TrialProblem, telling, wordsOf } from "./say";
 import type { Trial } from "./watch";
 
-export interface TrialLook {
+type Watchable = "vm" | "volume";
+
+export interface TrialLook<K extends Watchable = Watchable> {
   readonly word: string | undefined;
   /** It is listed still, and not found by its id any more since it was deleted. */
   readonly isLeaving?: boolean;
-  readonly live: LiveVm | LiveVolume;
+  readonly live: LiveOf[K];
 }
 
-export interface Watched {
+export interface Watched<K extends Watchable> {
   /** Each word that was seen, in turn. */
   readonly words: readonly string[];
   /** `undefined`: the resource does not exist any more. */
-  readonly last: TrialLook | undefined;
+  readonly last: TrialLook<K> | undefined;
   readonly ms: number;
 }
 
 /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
-export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
+export async function lookAt<K extends Watchable>(
+  trial: Trial,
+  kind: K,
+  id: string,
+): Promise<TrialLook<K> | undefined> {
   const byItself = trial.client.can.readsOne(kind);
-  const ask = (): Promise<Outcome<LiveVm | LiveVolume>> =>
-    byItself ? readOfKind(kind, trial.client, id) : inList(trial, id);
+  const ask = () => (byItself ? readOfKind(kind, trial.client, id) : inList(trial, kind, id));
   let outcome = await ask();
   // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
   for (let again = 0; again < 6 && !isDecided(outcome); again++) {
@@ -54,11 +60,11 @@ export async function lookAt(trial: Trial, kind: "vm" | "volume", id: string): P
   throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
 }
 
-async function listedAs(trial: Trial, kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
+async function listedAs<K extends Watchable>(trial: Trial, kind: K, id: string): Promise<TrialLook<K> | undefined> {
   if (!trial.client.can.canFindCreated(kind)) return undefined;
-  const listed = await orNothing<LiveVm | LiveVolume>(trial, `${kind}.list`, () => listOfKind(kind, trial.client));
-  const live = listed.status === "accepted" ? listed.value.find((one) => one.id === id) : undefined;
-  return live === undefined ? undefined : { word: live.status, live, isLeaving: trial.isDeleted(kind, id) };
+  const listed = await inList(trial, kind, id);
+  if (listed.status !== "accepted") return undefined;
+  return { word: listed.value.status, live: listed.value, isLeaving: trial.isDeleted(kind, id) };
 }
 
 /**
@@ -118,8 +124,8 @@ export async function isHidden(trial: Trial, kind: TrialThing["kind"], id: strin
   return true;
 }
 
-async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {
-  const listed = await orNothing(trial, "vm.list", () => trial.client.listVms());
+async function inList<K extends Watchable>(trial: Trial, kind: K, id: string): Promise<Outcome<LiveOf[K]>> {
+  const listed = await orNothing(trial, `${kind}.list`, () => listOfKind(kind, trial.client));
   return findListed(listed, (one) => one.id === id, "it is in no list");
 }
 
@@ -127,15 +133,15 @@ async function inList(trial: Trial, id: string): Promise<Outcome<LiveVm>> {
 const fewestLooks = 4;
 
 /** Waits until the resource has settled: at a word that means so, or at a word that does not change any more. */
-export async function settle(
+export async function settle<K extends Watchable>(
   trial: Trial,
-  kind: "vm" | "volume",
+  kind: K,
   id: string,
-  isRest: (look: TrialLook) => boolean,
+  isRest: (look: TrialLook<K>) => boolean,
   quietMs = trial.ports.timing.quietMs,
   /** What is done at each look. */
   onLook?: () => Promise<void>,
-): Promise<Watched> {
+): Promise<Watched<K>> {
   const { clock, timing } = trial.ports;
   const start = clock.now();
   const words: string[] = [];
@@ -161,8 +167,8 @@ export async function settle(
 }
 
 /** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
-export function isReady(trial: Trial, { live, word }: TrialLook): boolean {
-  if (isLiveVm(live) || live.changing === true) return false;
+export function isReady(trial: Trial, { live, word }: TrialLook<"volume">): boolean {
+  if (live.changing === true) return false;
   const ready = [...(trial.words.volume["ready"] ?? []), ...trial.report.dialect.states.volume.ready];
   return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
 }
@@ -177,6 +183,6 @@ const restful =
 const progress =
   /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
 const isOfProgress = ({ live, word = "", isLeaving }: TrialLook): boolean =>
-  isLeaving === true || (progress.test(word) && (!isLiveVm(live) || live.phase === "changing"));
+  isLeaving === true || (progress.test(word) && (ofKind(live, "vm")?.phase ?? "changing") === "changing");
 
 const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;

@@ -1,6 +1,5 @@
 /** How a trial ends, and what it says of things and outcomes. */
-import { kindRows, ofKind } from "../../../core/model/kinds";
-import type { LiveVm, LiveVolume } from "../../../core/model/live";
+import { kindRows } from "../../../core/model/kinds";
 import { failureText, type Outcome } from "../../../core/model/outcome";
 import type { TrialThing } from "./notes";
 
@@ -8,8 +7,6 @@ export class Stopped extends Error {}
 
 /** Ends the trial. What it made stays written down. */
 export class TrialProblem extends Error {}
-
-export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => ofKind(live, "vm") !== undefined;
 
 export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
 

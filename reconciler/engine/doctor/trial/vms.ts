@@ -6,7 +6,7 @@ import { refusedAs, type Stage, type TrialAct, trialAct } from "./act";
 import { noteDisks, tellTrialDisks } from "./disks";
 import { isListed } from "./lists";
 import { isHidden, lookAt, settle, type TrialLook, until } from "./rest";
-import { isLiveVm, secondsOf, stateWords, wordsOf } from "./say";
+import { secondsOf, stateWords, wordsOf } from "./say";
 import { persist } from "./send";
 import type { Trial } from "./watch";
 import { isSaidMissing, tryWrites } from "./writes";
@@ -32,14 +32,13 @@ export const resizingActs: readonly TrialAct[] = [
   }),
 ];
 
-const isSettledVm = ({ live }: TrialLook): boolean =>
-  isLiveVm(live) && (live.phase === "running" || live.phase === "failed");
+const isSettledVm = ({ live }: TrialLook<"vm">): boolean => live.phase === "running" || live.phase === "failed";
 
 /** In this phase, and by another word than before: a dialect that does not know the word may take one for the other. */
 export const showsItself =
   (phase: VmPhase, before: string | undefined) =>
-  ({ live, word }: Pick<TrialLook, "live" | "word">): boolean =>
-    isLiveVm(live) && live.phase === phase && word !== before;
+  ({ live, word }: Pick<TrialLook<"vm">, "live" | "word">): boolean =>
+    live.phase === phase && word !== before;
 
 /** After a resize was sent: it shows what it showed before, and nothing else told the two apart. */
 export const keepsItsWord = ({ word }: Pick<TrialLook, "word">, before: string | undefined, isTold: boolean): boolean =>
@@ -56,7 +55,7 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
   const shown = await lookAt(trial, "vm", id);
   await tellTrialDisks(trial, shown?.live);
   await noteDisks(trial, shown?.live);
-  if (isLiveVm(made.last?.live) && made.last.live.phase === "failed") {
+  if (made.last?.live.phase === "failed") {
     trial.lack("vm", `the VM was made and failed (${made.last.word ?? "no word"})`);
     stage.failed.add("vm");
     return undefined;
@@ -156,7 +155,5 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
   }
 }
 
-async function flavorShown(trial: Trial, id: string): Promise<string | undefined> {
-  const { live } = (await lookAt(trial, "vm", id)) ?? {};
-  return live !== undefined && isLiveVm(live) ? live.flavor : undefined;
-}
+const flavorShown = async (trial: Trial, id: string): Promise<string | undefined> =>
+  (await lookAt(trial, "vm", id))?.live.flavor;

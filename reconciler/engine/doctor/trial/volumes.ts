@@ -7,7 +7,6 @@ import { isNothing } from "../find-list";
 import { look } from "../look";
 import { refusedAs, type TrialAct, trialAct } from "./act";
 import { isHidden, isReady, lookAt, settle, type TrialLook, until } from "./rest";
-import { isLiveVm } from "./say";
 import { persist } from "./send";
 import { placeBeside, placeThatDiffers, statesIn, wordsShownAt } from "./states";
 import type { Trial } from "./watch";
@@ -30,7 +29,7 @@ export const attachingActs: readonly TrialAct[] = [
       trial.open.push(`the volume could not be attached: ${attach.message}`);
       return;
     }
-    const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
+    const isUsed = (one: TrialLook<"volume">): boolean => isReady(trial, one) && one.word !== free.last?.word;
     const used = await settle(trial, "volume", volume, isUsed, undefined, note);
     // Another place may say that it is under way still.
     if (moments.length > 1)
@@ -45,7 +44,7 @@ export const attachingActs: readonly TrialAct[] = [
       free.last?.word === undefined ? tellVolumeStates(trial, [before, trial.recordOf("volume", volume)]) : [];
     for (const word of words) trial.mean(trial.words.volume, "ready", word);
     const shown = await lookAt(trial, "volume", volume);
-    const isShown = shown !== undefined && !isLiveVm(shown.live) && shown.live.attachedTo === vm;
+    const isShown = shown?.live.attachedTo === vm;
     trial.say(`Attached, a volume shows ${used.last?.word ?? "no word"}${isShown ? " and the VM it hangs on" : ""}.`);
     await refusedAs(trial, "volume_attached", {
       operation: "volume.resize",
@@ -63,12 +62,8 @@ export const attachingActs: readonly TrialAct[] = [
     // Nobody has mounted the volume, so there is nothing to flush.
     const detach = await persist(trial, () => trial.client.detachVolume(volume, vm, true));
     await until(trial, () => isOffList(trial, vm, volume));
-    const freed = await settle(
-      trial,
-      "volume",
-      volume,
-      ({ word, live }) => word === free.last?.word && isReady(trial, { word, live }),
-    );
+    const isFreed = (one: TrialLook<"volume">): boolean => one.word === free.last?.word && isReady(trial, one);
+    const freed = await settle(trial, "volume", volume, isFreed);
     if (detach.status === "accepted") trial.attached = undefined;
     // What is said still of one that was taken off is not where it hangs.
     await trial.lookAgain();
@@ -107,8 +102,6 @@ async function keepIfOffList(trial: Trial, vm: string, volume: string): Promise<
   );
 }
 
-const sizeShown = ({ live }: TrialLook): number | undefined => (isLiveVm(live) ? undefined : live.sizeGb);
-
 /** The words of a volume that is free, and of one that is attached, where they stand at a place that nothing names. */
 function tellVolumeStates(trial: Trial, records: readonly unknown[]): readonly string[] {
   if (records.includes(undefined)) return [];
@@ -141,24 +134,18 @@ export const growingActs: readonly TrialAct[] = [
     const before = await settle(trial, "volume", id, (look) => isReady(trial, look));
     const grow = await persist(trial, () => trial.client.resizeVolume(id, 2));
     const rest = new Set([before.last?.word]);
-    const after = await settle(
-      trial,
-      "volume",
-      id,
-      ({ live, word }) =>
-        isReady(trial, { live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
-    );
+    const isGrown = (one: TrialLook<"volume">): boolean =>
+      isReady(trial, one) && rest.has(one.word) && (one.live.sizeGb ?? 2) >= 2;
+    const after = await settle(trial, "volume", id, isGrown);
     trial.mean(trial.words.volume, "ready", after.last?.word);
     trial.onTheWay("volume", [...before.words, ...after.words], [before.last?.word, after.last?.word]);
+    if (grow.status !== "accepted" || after.last === undefined) return;
+    const { sizeGb } = after.last.live;
     // A number that grew with the volume is its size.
-    if (grow.status === "accepted" && after.last !== undefined && sizeShown(after.last) === undefined) {
+    if (sizeGb === undefined) {
       trial.made.sizes.set(id, 2);
       await trial.lookAgain();
     }
-    const live = after.last?.live;
-    if (grow.status === "accepted" && live !== undefined && !isLiveVm(live))
-      trial.say(
-        `A volume that was grown to 2 GB shows ${live.sizeGb === undefined ? "no size" : `${live.sizeGb} GB`}.`,
-      );
+    trial.say(`A volume that was grown to 2 GB shows ${sizeGb === undefined ? "no size" : `${sizeGb} GB`}.`);
   }),
 ];
