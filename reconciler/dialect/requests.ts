@@ -1,5 +1,6 @@
 /** A route of the dialect with its ids and values filled in, wherever they stand: path, query, headers and body. */
 import { idProblem } from "../core/text/id-problem";
+import { percentDecoded } from "../core/text/parts";
 import type { Dialect, Route, Scalar } from "./dialect";
 import { asText, findAt, findAtPath, tokensOf, withValueAt } from "./places";
 import { compilePointers, findText } from "./pointers";
@@ -13,7 +14,10 @@ export interface FilledRequest {
   readonly body?: unknown;
 }
 
-/** `undefined` for a text that cannot be an id, or that would change the path. */
+/**
+ * `undefined` for a text that cannot be an id, or that would change the path. A field that the record does not show, or
+ * whose value would make another path of this one, is left as it is written: `fieldsLeft` names it.
+ */
 export function fillRoute(
   route: Route,
   ids: Ids,
@@ -21,8 +25,13 @@ export function fillRoute(
   record?: unknown,
 ): FilledRequest | undefined {
   for (const id of Object.values(ids)) if (id !== undefined && idProblem(id) !== undefined) return undefined;
+  const inPath = fieldsNamed({ path: route.path.replace(/\?.*$/, "") });
   const fields = Object.fromEntries(
-    fieldsNamed(route).map((pointer) => [`field:${pointer}`, asText(findAt(record, tokensOf(pointer)))]),
+    fieldsNamed(route).map((pointer) => {
+      const shown = asText(findAt(record, tokensOf(pointer)));
+      const isOfAnotherPath = inPath.includes(pointer) && idProblem(shown ?? "") !== undefined;
+      return [`field:${pointer}`, isOfAnotherPath ? undefined : shown];
+    }),
   );
   const values: Readonly<Record<string, Scalar | undefined>> = { ...dialect.values, ...ids, ...fields };
   const text = (template: string): string => fillTemplate(template, values, (value) => value);
@@ -57,6 +66,10 @@ export const fieldsNamed = ({
     ),
   ),
 ];
+
+/** Those for which the record had no value, in the filled request: its query is encoded. */
+export const fieldsLeft = ({ path, ...filled }: FilledRequest): readonly string[] =>
+  fieldsNamed({ ...filled, path: percentDecoded(path) });
 
 /** Whether a list is asked for each VM by itself. */
 export const namesVm = ({ path, query, headers, body }: Route): boolean =>

@@ -18,7 +18,7 @@ import { waitHeader } from "../dialect/envelope";
 import { nameProblemBy } from "../dialect/name-problem";
 import type { Reading } from "../dialect/reading";
 import { createRecordReaders } from "../dialect/records";
-import { fieldsNamed, fillRoute, type Ids, namesVm, needsRecord, routeFor } from "../dialect/requests";
+import { fieldsLeft, fillRoute, type Ids, namesVm, needsRecord, routeFor } from "../dialect/requests";
 import { readLiveRule } from "../dialect/rule-record";
 import { withAttachedApart } from "./attached-apart";
 import { awaitJob, isJobAlone, jobLost } from "./await-job";
@@ -116,7 +116,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const route = routeFor(said, record);
     const filled = fillRoute(route, request.ids ?? {}, dialect, record);
     if (filled === undefined) return invalidId(operation);
-    if (fieldsNamed({ ...route, ...filled }).length > 0) return fieldMissing(operation, route);
+    const left = fieldsLeft(filled);
+    if (left.length > 0) return fieldMissing(operation, left);
     const { path } = filled;
     const askedAt = clock.now();
     const outcome = await versions(requestOptions).send(

@@ -2,8 +2,6 @@
 import type { Operation } from "../core/model/operation";
 import { type Rejection, rejected } from "../core/model/outcome";
 import type { PagedOperation } from "../dialect/answers";
-import type { Route } from "../dialect/dialect";
-import { fieldsNamed } from "../dialect/requests";
 
 export const unsupported = (operation: Operation | PagedOperation): Rejection =>
   rejected(
@@ -12,10 +10,10 @@ export const unsupported = (operation: Operation | PagedOperation): Rejection =>
     `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
   );
 
-export const fieldMissing = (operation: Operation, route: Route): Rejection =>
+export const fieldMissing = (operation: Operation, fields: readonly string[]): Rejection =>
   rejected(
     "unsupported",
-    `${operation} was not sent: the record shows nothing at ${fieldsNamed(route).join(" or ")}`,
+    `${operation} was not sent: the record shows nothing at ${fields.join(" or ")} that can stand there`,
     `correct {field:…} in the dialect's operations.${operation}`,
   );
 

@@ -19,7 +19,11 @@ async function asked(
   expect(diagnostics).toEqual([]);
   const service: Script = (request, response, raw) => {
     if (request.url === "/api/v1/vm/list")
-      return json(200, [{ id: "v", name: "web", zone: "b/1", lease: null }])(request, response, raw);
+      return json(200, [{ id: "v", name: "web", zone: "b/1", lease: null, up: "..", empty: "" }])(
+        request,
+        response,
+        raw,
+      );
     if (request.url === "/api/v1/security-group/g/rule") return json(200, { data: rules })(request, response, raw);
     return (request.method === "GET" ? fault(404, "no") : json(200, { data: "done" }))(request, response, raw);
   };
@@ -45,6 +49,28 @@ test("a record that does not show the value, or that is not there, sends nothing
   const gone = await asked(text, (client) => client.confirmResize("w"));
   expect([gone.sent, gone.outcome]).toEqual([[], expect.objectContaining({ condition: "not_found" })]);
 });
+
+test("a query takes a value from the record as a path does", async () => {
+  const text = `operations: { vm.resize.confirm: { method: POST, path: "/vms/{id}", query: { zone: "{field:/zone}" } } }`;
+  expect((await asked(text, (client) => client.confirmResize("v"))).sent).toEqual(["POST /vms/v?zone=b%2F1"]);
+});
+
+test.each(["up", "empty"])(
+  "a value that would be another path sends nothing (%s), and stands in a body",
+  async (key) => {
+    const inPath = `operations: { vm.resize.confirm: { method: DELETE, path: "/vms/{id}/{field:/${key}}" } }`;
+    const { sent, outcome } = await asked(inPath, (client) => client.confirmResize("v"));
+    expect([sent, outcome]).toEqual([
+      [],
+      expect.objectContaining({
+        status: "rejected",
+        message: expect.stringContaining(`nothing at /${key} that can stand there`),
+      }),
+    ]);
+    const inBody = `operations: { vm.resize.confirm: { method: POST, path: "/vms/{id}", body: { of: "{field:/${key}}" } } }`;
+    expect((await asked(inBody, (client) => client.confirmResize("v"))).sent).toHaveLength(1);
+  },
+);
 
 test("a rule is deleted by what it says, and by another route in the other direction", async () => {
   const text = `operations:
