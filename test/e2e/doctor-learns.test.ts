@@ -363,6 +363,16 @@ test("what a person tells stands anywhere among the words, and its credential's 
   expect(told.answers["volume.create"]).toEqual({ item: "/volume" });
 });
 
+test.each([
+  ["a request", ["--curl", "vm.list=curl https://cloud.example/api/v1/vms"]],
+  ["an answer", ["--sample", "vm.list=vms.json"]],
+])("an operation that there is none of has not %s as well", async (_, told) => {
+  writeFileSync(join(folder, "vms.json"), "[]");
+  const { exitCode, stderr } = await doctor("--none", "vm.get,vm.list", ...told, "--out", "told.yaml");
+  const said = `--none vm.list and ${told[0]} vm.list=… contradict each other`;
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(said)]);
+});
+
 test("a proof is a line for each thing that was tried, and its figures stand in the file's head", async () => {
   const routes = ["vm.list", "vm.resize.confirm", "vm.resize.revert", "volume.delete", "flavor.list", "image.list"];
   const text = `# mine\noperations: { ${routes.map((name) => `${name}: null`).join(", ")}, region.list: null }\n`;

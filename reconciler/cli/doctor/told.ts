@@ -54,6 +54,17 @@ export function readTold(flags: Flags): ToldToDoctor {
   const none = (flags.none ?? []).flatMap((names) =>
     names.split(",").map((name) => wordGiven(name, assumedOperations)),
   );
+  for (const operation of none)
+    for (const [flag, told] of [
+      ["sample", [...samples.keys()]],
+      ["curl", commands.map(([name]) => name)],
+    ] as const)
+      if (told.some((name) => name === operation))
+        throw fail(
+          "cli/bad-flag",
+          `--none ${operation} and --${flag} ${operation}=… contradict each other`,
+          "leave one of them out",
+        );
   return { samples, commands, none, openapi: flags.openapi };
 }
 
