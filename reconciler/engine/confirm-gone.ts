@@ -7,7 +7,6 @@ import { acceptService } from "../core/model/evidence";
 import type { Kind } from "../core/model/kinds";
 import { sight } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
-import type { ServiceReader } from "../service/client";
 import type { Run } from "./run";
 
 /** Why neither answer proves that it is gone, from doubtOf. */
@@ -44,13 +43,6 @@ const mayBeGone = (failure: Failure): boolean =>
   (failure.status === "rejected" &&
     (failure.condition === "not_proven" || failure.condition === "unsupported") &&
     (failure.httpStatus === 404 || failure.httpStatus === 410));
-
-export const confirmVolumeGone = (
-  outcome: Outcome<void>,
-  id: string,
-  client: ServiceReader,
-  doubt?: Doubt,
-): Promise<Outcome<void>> => confirmGone(outcome, () => client.getVolume(id), doubt);
 
 /** Nothing of its kind shows, or its id in other letters. `sentBefore`: an earlier run has sent the delete already, so it was meant to go. */
 export function doubtOf({ live }: Pick<Run, "live">, kind: Kind, id: string, sentBefore: boolean): Doubt | undefined {

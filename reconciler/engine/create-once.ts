@@ -21,7 +21,14 @@ import { type Advice, adviceText, fixText, toAsk, toRun, toSay } from "../core/m
 import { identity } from "../core/model/identity";
 import { kindRows } from "../core/model/kinds";
 import { type LiveOf, sight } from "../core/model/live";
-import { type Failure, isRefusedAs, type Outcome, type Rejection, type Unavailable } from "../core/model/outcome";
+import {
+  type Failure,
+  isRefusedAs,
+  type Outcome,
+  type Rejection,
+  type Unavailable,
+  valueIn,
+} from "../core/model/outcome";
 import { type Intent, type Orphan, orphanKey, type RecordToMake } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
@@ -101,7 +108,7 @@ async function createLooking<K extends Kind>(
     record: creation.record,
   };
   const madeBy = (outcome: Outcome<LiveOf[K] | undefined>): LiveOf[K] | undefined => {
-    const shown = outcome.status === "accepted" ? outcome.value : undefined;
+    const shown = valueIn(outcome);
     return shown !== undefined && existedBefore(step, kind, shown.id, run) ? undefined : shown;
   };
   for (let attempt = 1; ; attempt++) {

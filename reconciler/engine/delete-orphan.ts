@@ -7,7 +7,7 @@ import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
 import { readDoubted, waitUntilGroupGone } from "../kinds/group/watch";
 import { onceVolumeSteady, type Watch, waitForVolume } from "../kinds/volume/watch";
-import { confirmGone, confirmVolumeGone } from "./confirm-gone";
+import { confirmGone } from "./confirm-gone";
 import { couldNotLook, failedBy, type StepResult } from "./run";
 
 /**
@@ -88,7 +88,7 @@ async function deleteOrphanVolume(orphan: Orphan, watch: Watch, isShown: boolean
   } else if (!isGone(look)) return couldNotLook("it", look);
   const deleted = await onceVolumeSteady(watch, id, () => client.deleteVolume(id, { signal }));
   if (isGone(deleted)) return "not-found";
-  const outcome = isShown ? await confirmVolumeGone(deleted, id, client) : deleted;
+  const outcome = isShown ? await confirmGone(deleted, () => client.getVolume(id)) : deleted;
   if (outcome.status !== "accepted") return failedBy(outcome);
   return { ...(await waitForVolume(watch, id, { for: "gone" })), isSent: true };
 }

@@ -10,7 +10,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { VmDisks } from "../core/model/disks";
 import { type Kind, kindRows, kinds, type Section, sectionOf } from "../core/model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
+import { type Failure, type Outcome, valueIn } from "../core/model/outcome";
 import { inShell } from "../core/text/in-shell";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
@@ -153,8 +153,7 @@ async function withNames(client: ServiceReader, vms: readonly LiveVm[]): Promise
     client.can.listsFlavors ? client.listFlavors() : undefined,
     client.can.listsImages ? client.listImages() : undefined,
   ]);
-  const indexOf = (listed: typeof flavors) =>
-    listed?.status === "accepted" ? indexCatalogue(listed.value) : undefined;
+  const indexOf = (listed: typeof flavors) => indexCatalogue(valueIn(listed));
   const [flavorIndex, imageIndex] = [indexOf(flavors), indexOf(images)];
   return vms.map((vm) => ({
     ...vm,

@@ -93,35 +93,27 @@ const saysNotYet = ({ message }: Rejection): boolean =>
   );
 
 /** Looks until the effect shows, or a whole window has passed in which it did not and nothing was changing. */
-async function lookForWindow(look: LookAfterwards, run: Run): Promise<SeenAfterwards> {
+const lookForWindow = (look: LookAfterwards, run: Run): Promise<SeenAfterwards> => lookUntil(look, run, "shown");
+
+/** Looks until it is not changing any more, for as long as a create may take. The first look is at once. */
+export const onceArrived = (look: LookAfterwards, run: Run): Promise<SeenAfterwards> => lookUntil(look, run, "arrived");
+
+async function lookUntil(look: LookAfterwards, run: Run, until: "shown" | "arrived"): Promise<SeenAfterwards> {
   const { clock, timing } = run.ports;
   const started = clock.now();
   let still = openWindow(timing.discoveryWindowMs, started);
   let whole = openWindow(timing.vmCreateTimeoutMs, started);
-  for (;;) {
-    const waitedMs = clock.now() - started;
-    await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
-    if (run.signal.aborted) return "cannot-tell";
+  for (let pauses = until === "shown"; ; pauses = true) {
+    if (pauses) {
+      const waitedMs = clock.now() - started;
+      await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
+      if (run.signal.aborted) return "cannot-tell";
+    }
     const seen = await look();
-    if (seen !== "not-done" && seen !== "changing") return seen;
+    if (seen !== "changing" && (seen !== "not-done" || until === "arrived")) return seen;
     const now = clock.now();
     whole = lookedAgain(whole, now);
     still = seen === "changing" ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
     if (seen === "changing" ? isWindowOver(whole) : isWindowOver(still)) return seen;
-  }
-}
-
-/** Looks until it is not changing any more, for as long as a create may take. */
-export async function onceArrived(look: LookAfterwards, run: Run): Promise<SeenAfterwards> {
-  const { clock, timing } = run.ports;
-  const started = clock.now();
-  let whole = openWindow(timing.vmCreateTimeoutMs, started);
-  for (;;) {
-    const seen = await look();
-    whole = lookedAgain(whole, clock.now());
-    if (seen !== "changing" || isWindowOver(whole)) return seen;
-    const waitedMs = clock.now() - started;
-    await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
-    if (run.signal.aborted) return "cannot-tell";
   }
 }

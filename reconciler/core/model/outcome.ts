@@ -107,6 +107,10 @@ export const isShut = (failure: Failure): boolean =>
 
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });
 
+/** What was answered; `undefined`: nothing, whatever the failure. */
+export const valueIn = <T>(outcome: Outcome<T> | undefined): T | undefined =>
+  outcome?.status === "accepted" ? outcome.value : undefined;
+
 export const rejected = (condition: Condition, message: string, hint?: string): Rejection => ({
   status: "rejected",
   condition,

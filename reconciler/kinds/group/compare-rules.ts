@@ -119,7 +119,7 @@ export function comparison(
   const { shown, missing, extra, platformRules, serviceIngress, isNew } = matchRules(
     desired.rules,
     entry.live,
-    authoritative || recorded === undefined ? recorded : { ...recorded, rules: [...recorded.rules, ...left] },
+    recorded && (authoritative ? recorded : { ...recorded, rules: [...recorded.rules, ...left] }),
     identify,
   );
   const names =
@@ -132,11 +132,7 @@ export function comparison(
   const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
   const cascaded = extra.filter(falls);
   const lasting = extra.filter((item) => !falls(item));
-  // What the file leaves alone is not added, but for what falls in this plan and is declared, and what the create could
-  // not bring.
-  const fallen = new Set(cascaded.map(({ rule }) => ruleKey(rule, byAddress(context))));
-  const added =
-    ignored && !areStillToSet(pair) ? missing.filter((rule) => fallen.has(ruleKey(rule, byAddress(context)))) : missing;
+  const added = ignored && !areStillToSet(pair) ? fallenAmong(missing, cascaded, context) : missing;
   const { outdated, owed, following } = authoritative
     ? { outdated: [], owed: [], following: [] }
     : rulesThatFollow(pair, extra, recorded, renewed, identify, isNew);
@@ -169,6 +165,13 @@ export function comparison(
     left: shown === undefined ? left.filter((rule) => !goes.has(rule)) : stays,
     serviceIngress,
   };
+}
+
+/** What the file leaves alone is not added, but for what falls in this plan and is declared. */
+function fallenAmong(missing: readonly Rule[], cascaded: readonly LiveRulePair[], context: DiffContext): Rule[] {
+  const keyOf = (rule: Rule): string => ruleKey(rule, byAddress(context));
+  const fallen = new Set(cascaded.map(({ rule }) => keyOf(rule)));
+  return missing.filter((rule) => fallen.has(keyOf(rule)));
 }
 
 /** What rules that nobody declares and that name a replaced group become. */
@@ -205,6 +208,7 @@ function rulesOwed(
   });
 }
 
+/** The create could not bring them. */
 const areStillToSet = ({ recorded, intent }: PairOf<"group">): boolean =>
   (recorded?.stillToSet ?? intent?.record?.stillToSet) === "rules";
 

@@ -11,10 +11,18 @@ import { showsEffect } from "../../core/diff/effect";
 import { toSay } from "../../core/model/fix";
 import { ofKind } from "../../core/model/kinds";
 import type { LiveGroup, LiveRule } from "../../core/model/live";
-import { accepted, type Failure, findListed, isGone, isRefusedAs, type Outcome } from "../../core/model/outcome";
+import {
+  accepted,
+  type Failure,
+  findListed,
+  isGone,
+  isRefusedAs,
+  type Outcome,
+  valueIn,
+} from "../../core/model/outcome";
 import { groupNamed, type Rule, remoteIpOf } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
-import type { ActOn, RecordPatch, Step } from "../../core/plan/step";
+import type { RecordPatch, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { confirmGone } from "../../engine/confirm-gone";
 import { knownRule, plainText } from "../../engine/fill-in";
@@ -37,9 +45,6 @@ import { byAddress } from "./compare-rules";
 import { recordRules } from "./diff";
 import { shownAmong } from "./same-traffic";
 import { whyItStays } from "./watch";
-/** Performs a step on an existing group. */
-export type OnGroup<O extends ActOn<"group">> = OnExisting<O>;
-
 /** Where rules alone can be read, a plan may not notice that somebody has deleted the group. */
 export function failedOn({ address }: Step, failure: Failure, run: Run): StepResult {
   const failed = failedBy(failure);
@@ -73,7 +78,7 @@ const identifyIn =
   (group) =>
     idOf(group, run) ?? referenceText(group);
 
-export const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) => {
+export const deleteRule: OnExisting<"group.rule.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const identify = identifyIn(run);
   const key = ruleKey(action.rule, identify);
@@ -128,7 +133,7 @@ export function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   };
 }
 
-export const createRule: OnGroup<"group.rule.create"> = async (step, { rule, undeclared }, id, run) => {
+export const createRule: OnExisting<"group.rule.create"> = async (step, { rule, undeclared }, id, run) => {
   const input = ruleInput(rule, run);
   if ("end" in input) return input;
   const write = ruleWrite(step, id, knownRule(rule, run), run);
@@ -148,8 +153,8 @@ function owedUntilNow({ address }: Step, rule: Rule, run: Run): string[] {
 }
 
 async function rulesOf(id: string, { ports: { client }, signal }: Run): Promise<LiveGroup | undefined> {
-  const listed = await client.listRules(id, { signal });
-  return listed.status === "accepted" ? { kind: "group", id, rules: listed.value } : undefined;
+  const rules = valueIn(await client.listRules(id, { signal }));
+  return rules && { kind: "group", id, rules };
 }
 
 /**
@@ -183,7 +188,7 @@ const changeRules = (
 ): Promise<void> => run.recorder.record([{ type: "patch", address, rules, ...onlyDefined({ fields }) }]);
 
 /** After a neighbour was deleted, rules that are missing are put back. */
-export const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run) => {
+export const verify: OnExisting<"group.verify"> = async (step, { rules: wanted }, id, run) => {
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
   if (listed.status !== "accepted") return couldNotLook(`group ${id}`, listed);
   const live = listed.value.map(canonicalLiveRule);

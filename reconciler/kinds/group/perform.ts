@@ -4,7 +4,7 @@ import { canonicalLiveRule, ruleKey, sortRules } from "../../core/canonical/rule
 import type { Abilities } from "../../core/model/abilities";
 import { toAsk, toSay } from "../../core/model/fix";
 import type { LiveGroup } from "../../core/model/live";
-import { type Failure, isGone } from "../../core/model/outcome";
+import { type Failure, isGone, valueIn } from "../../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
 import type { ActionOf, ActOn, OperationOn, Step } from "../../core/plan/step";
@@ -37,7 +37,6 @@ import {
   createRule,
   deleteRule,
   failedOn,
-  type OnGroup,
   resolve,
   ruleInput,
   ruleWrite,
@@ -48,7 +47,7 @@ import { readDoubted, waitUntilGroupGone } from "./watch";
 
 const onGroup = <O extends ActOn<"group">>(perform: OnExisting<O>) => onExisting<O>((action) => action.group, perform);
 
-const update: OnGroup<"group.update"> = async (step, action, id, run) => {
+const update: OnExisting<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const changes = {
     ...onlyDefined({
@@ -91,12 +90,9 @@ async function readNameAndDescription(
   id: string,
   { ports: { client }, signal, listGroups }: Run,
 ): Promise<LiveGroup | undefined> {
-  if (client.can.readsOneGroup) {
-    const read = await client.getGroup(id, { signal });
-    return read.status === "accepted" ? read.value : undefined;
-  }
+  if (client.can.readsOneGroup) return valueIn(await client.getGroup(id, { signal }));
   const listed = client.can.seesGroups === "list" ? await listGroups() : undefined;
-  return listed?.status === "accepted" ? listed.value.find((group) => group.id === id) : undefined;
+  return valueIn(listed)?.find((group) => group.id === id);
 }
 
 const namesUnseen =
@@ -220,7 +216,7 @@ const speaksOfVms = /attached to/i;
 const ofUse = ({ keepsNamedGroups }: Abilities): string =>
   `take the group off the VMs that it is on, and its name out of the rules of other groups${keepsNamedGroups ? "" : "; if the service keeps a group that rules name, in the dialect: limits: { named_groups: kept }"}`;
 
-const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
+const remove: OnExisting<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sent = await sendDelete(step, id, run, {
     send: () => client.deleteGroup(id, optionsFor(step, run)),

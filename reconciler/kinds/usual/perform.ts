@@ -8,7 +8,7 @@ import { type Kind, kindRows } from "../../core/model/kinds";
 import type { LiveOf } from "../../core/model/live";
 import { operations } from "../../core/model/operation";
 import type { OperationRow } from "../../core/model/operation-row";
-import { isGone, type Outcome } from "../../core/model/outcome";
+import { isGone, type Outcome, valueIn } from "../../core/model/outcome";
 import { hostOf } from "../../core/model/relations";
 import type { NewRecord } from "../../core/plan/record-patch";
 import type { Step, UsualAction } from "../../core/plan/step";
@@ -61,7 +61,7 @@ const lookAt =
   async (): Promise<SeenAfterwards> => {
     const read = await readOfKind(kind, run.ports.client, id, { signal: run.signal });
     if (read.status !== "accepted" && !isGone(read)) return "cannot-tell";
-    const verdict = shows(read.status === "accepted" ? read.value : undefined);
+    const verdict = shows(valueIn(read));
     return verdict === undefined ? "cannot-tell" : verdict ? "done" : "not-done";
   };
 

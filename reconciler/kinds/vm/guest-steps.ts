@@ -277,7 +277,7 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
   const makes = others.makes.get(keyOf({ address, command: duty })) ?? [];
   if (before === undefined && makes.length === 0) return [];
   const touching = (host === undefined ? undefined : others.touching.get(vmHold(draft, host))) ?? [];
-  const waits = host === undefined ? "it hangs on no VM" : (away ?? whyNotRunning(host, touching, draft));
+  const waits = away ?? whyNotRunning(host, touching, draft);
   if (host === undefined || waits !== undefined) return before === undefined ? [] : [{ ...before, waits }];
   const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
   const step = payStep(one, host, asks, draft);
@@ -349,7 +349,8 @@ const phaseOf = (host: Reference, draft: Draft) =>
 const isHostRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
 
 /** Nothing can be run on a VM that is stopped, and is not started by this plan. */
-function whyNotRunning(host: Reference, touching: readonly Step[], draft: Draft): string | undefined {
+function whyNotRunning(host: Reference | undefined, touching: readonly Step[], draft: Draft): string | undefined {
+  if (host === undefined) return "it hangs on no VM";
   const operations = new Set(touching.map(({ action }) => action.operation));
   // A stop for a flush is followed by a start, or by a new VM.
   if (touching.some(({ id }) => id === `${addressOfHost(host, draft)}/stop`)) return "its VM is to be stopped";

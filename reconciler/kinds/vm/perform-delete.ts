@@ -12,7 +12,7 @@ import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/m
 import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
-import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
+import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { orphanDeleting } from "../../engine/record-step";
 import {
   couldNotLook,
@@ -230,7 +230,8 @@ async function deleteOwnVolume(
   const watch = watchOf(step, run);
   await run.recorder.record([orphanDeleting(orphan, true)]);
   const deleted = await onceVolumeSteady(watch, orphan.id, () => client.deleteVolume(orphan.id, optionsFor(step, run)));
-  const outcome = await confirmVolumeGone(deleted, orphan.id, client, doubtOf(run, "volume", orphan.id, false));
+  const doubt = doubtOf(run, "volume", orphan.id, false);
+  const outcome = await confirmGone(deleted, () => client.getVolume(orphan.id), doubt);
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await run.recorder.record([orphanDeleting(orphan, undefined)]);
     return isNotDeleted(failedBy(outcome));

@@ -43,9 +43,6 @@ import {
 } from "./watch";
 import { showsPower } from "./watch-stopped";
 
-/** Performs a step on an existing VM. */
-type OnVm<O extends ActOn<"vm">> = OnExisting<O>;
-
 const onVm = <O extends ActOn<"vm">>(perform: OnExisting<O>) => onExisting<O>((action) => action.vm, perform);
 
 /** Operations after which nobody knows any more whether the VM is stopped. */
@@ -55,7 +52,7 @@ const mayStart = <O extends ActOn<"vm">>(perform: OnExisting<O>) =>
     return perform(step, action, id, run);
   });
 
-const settle: OnVm<"vm.settle"> = async (step, _, id, run) => {
+const settle: OnExisting<"vm.settle"> = async (step, _, id, run) => {
   const record = recordedVm(step, run);
   const wait = { for: record?.resizing !== undefined ? "arrived" : "built" } as const;
   const { vm, ...result } = await waitForVm(step, run, id, wait);
@@ -64,7 +61,7 @@ const settle: OnVm<"vm.settle"> = async (step, _, id, run) => {
   return recordEnd(step, run, made, shownByVm(step, run, vm));
 };
 
-const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
+const rename: OnExisting<"vm.rename"> = async (step, action, id, run) => {
   const outcome = await sendAndLook(
     () => run.ports.client.renameVm(id, action.name, optionsFor(step, run)),
     lookAtVm(run, id, (vm) => vm.name.toLowerCase() === action.name),
@@ -81,7 +78,7 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
   return recordEnd(step, run, doneUnseen({ ...write, ...blindly(run) }));
 };
 
-const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
+const rebuild: OnExisting<"vm.rebuild"> = async (step, action, id, run) => {
   const hasImage = ({ image }: LiveVm): boolean | undefined =>
     image === undefined ? undefined : isEntry(image, action.image, run.images);
   // The plan's look may have been of an earlier time, or of a VM on its way: what has the image is not wiped for it.
@@ -136,7 +133,7 @@ async function noteRebuild(
   return result;
 }
 
-const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
+const stop: OnExisting<"vm.stop"> = async (step, action, id, run) => {
   const forFlush = noteOfStop(step, action.noted, id, run);
   if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
     return forFlush === undefined ? recordEnd(step, run) : doneAndSeen;
@@ -197,7 +194,7 @@ const stoppedAt = (address: Address, stoppedVm: string | undefined): StepChange 
 
 const blindly = (run: Run): { readonly blind?: string } => (canSee(run) ? {} : { blind: vmsUnseen });
 
-const start: OnVm<"vm.start"> = async (step, action, id, run) => {
+const start: OnExisting<"vm.start"> = async (step, action, id, run) => {
   const { noted } = action;
   const isNoted = noted !== undefined && ofKind(run.recorder.state.resources.get(noted), "volume")?.stoppedVm === id;
   const isOurs = run.stopped.delete(id) || recordedVm(step, run)?.stoppedForFlush === true || isNoted;
@@ -217,7 +214,7 @@ const start: OnVm<"vm.start"> = async (step, action, id, run) => {
   return result;
 };
 
-const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
+const reboot: OnExisting<"vm.reboot"> = async (step, _, id, run) => {
   let wasOnItsWay = false;
   const look = lookAtVm(run, id, isRunning);
   const outcome = await sendAndLook(

@@ -4,6 +4,7 @@ import { closedWith, type DesiredVolume, nothingDesired } from "../../core/model
 import { type Debt, debtsIn, isSameCommand, withDebt } from "../../core/model/guest";
 import { allOfKind, ofKind } from "../../core/model/kinds";
 import { findSeen, type Live, type LiveVolume, notSeen, sight } from "../../core/model/live";
+import { valueIn } from "../../core/model/outcome";
 import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { itemAt } from "../../core/text/invariant";
@@ -163,7 +164,7 @@ async function shownByHost(
 ): Promise<Live | undefined> {
   if (client.can.seesVms !== "list") return undefined;
   const listed = await client.listVms({ signal, makesSure: true });
-  const vm = listed.status === "accepted" ? listed.value.find(({ id }) => id === vmId) : undefined;
+  const vm = valueIn(listed)?.find(({ id }) => id === vmId);
   if (vm?.volumes?.some(({ id }) => id === volumeId) !== true) return undefined;
   const volume: LiveVolume = { kind: "volume", id: volumeId, failed: false, attachedTo: vmId };
   const { of } = notSeen;

@@ -34,18 +34,15 @@ import { proveStopped } from "../vm/watch-stopped";
 import { openMoveFix } from "./open-moves";
 import { changedSincePlan, lookAtVolume, lookForAttachment, onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
-/** Performs a step on an existing volume. */
-type OnVolume<O extends ActOn<"volume">> = OnExisting<O>;
-
 const onVolume = <O extends ActOn<"volume">>(perform: OnExisting<O>) =>
   onExisting<O>((action) => action.volume, perform);
 
-const attach: OnVolume<"volume.attach"> = async (step, action, id, run) => {
+const attach: OnExisting<"volume.attach"> = async (step, action, id, run) => {
   const vmId = idOf(action.vm, run);
   return vmId === undefined ? noId(action.vm) : move(step, { id, vmId, way: "attaching" }, run);
 };
 
-const detach: OnVolume<"volume.detach"> = async (step, action, id, run) => {
+const detach: OnExisting<"volume.detach"> = async (step, action, id, run) => {
   const vmId = idOf(action.vm, run);
   if (vmId === undefined) return noId(action.vm);
   const prove = async () => (action.flush === "stop" ? (await proveStopped(step, run, vmId)).result : undefined);
@@ -155,7 +152,7 @@ function notesOfMove(before: RecordedResource | undefined, { id, vmId, way }: Vo
   };
 }
 
-const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
+const grow: OnExisting<"volume.resize"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const options = optionsFor(step, run);
   const outcome = await onceVolumeSteady(watchOf(step, run), id, () =>
@@ -185,7 +182,7 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
   return { ...failed, fix: isLost ? [grown, toAsk("else run the same command again")] : [grown] };
 };
 
-const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
+const remove: OnExisting<"volume.delete"> = async (step, _, id, run) => {
   const { client } = run.ports;
   const watch = watchOf(step, run);
   const sent = await sendDelete(step, id, run, {

@@ -5,7 +5,7 @@
 import { isOtherName } from "../../core/canonical/names";
 import { showsEffect } from "../../core/diff/effect";
 import type { LiveVolume } from "../../core/model/live";
-import { isGone, isShut, type Outcome } from "../../core/model/outcome";
+import { isGone, isShut, type Outcome, type Rejection, valueIn } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { untilNextLook } from "../../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../../core/schedule/settle";
@@ -86,13 +86,8 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   for (;;) {
     const outcome = await client.getVolume(id, { signal });
     if (signal.aborted) return interrupted;
-    if (outcome.status === "rejected" && !isGone(outcome)) {
-      if (wait.for === "gone") return deletedUnseen(`volume ${id}`, outcome);
-      // The look at the end of the run tries once more, perhaps by the list.
-      const blind = isShut(outcome) ? `volume ${id} cannot be looked at: ${failedBy(outcome).message}` : undefined;
-      return doneUnseen({ ...write, ...onlyDefined({ blind }) });
-    }
-    const live = outcome.status === "accepted" ? outcome.value : undefined;
+    if (outcome.status === "rejected" && !isGone(outcome)) return endUnread(outcome, write);
+    const live = valueIn(outcome);
     const now = clock.now();
     first = lookedAgain(first, now);
     whole = lookedAgain(whole, now);
@@ -119,6 +114,13 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
 }
 
 const interrupted = stoppedWhile("waiting for the volume");
+
+/** It may not be looked at. The look at the end of the run tries once more, perhaps by the list. */
+function endUnread(failure: Rejection, write: StepWrite): StepResult {
+  if (write.field === "absence") return deletedUnseen(`volume ${write.id}`, failure);
+  const blind = isShut(failure) ? `volume ${write.id} cannot be looked at: ${failedBy(failure).message}` : undefined;
+  return doneUnseen({ ...write, ...onlyDefined({ blind }) });
+}
 
 /** `limit`: the setting by which it is not waited for any longer. */
 function notShown(
