@@ -27,8 +27,7 @@ function saysFailed(body: object): boolean {
 
 /** The contract's own form of an error ("Errors 1"), whatever else the body holds. */
 const hasContractError = (body: object): boolean => {
-  const error = own(body, "error");
-  const code = own(error, "code");
+  const code = own(own(body, "error"), "code");
   return typeof code === "number" && code !== 0;
 };
 

@@ -2,7 +2,7 @@
  * The service's words made safe to show and to compare: no control characters or direction marks (a terminal would obey
  * them), one line, bounded.
  */
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, ownValue } from "../core/text/objects";
 
 const longestMessage = 500;
 
@@ -34,5 +34,4 @@ function rawMessageOf(body: unknown): string {
   return "";
 }
 
-export const own = (value: unknown, key: string): unknown =>
-  Object.hasOwn(fieldsIn(value), key) ? fieldsIn(value)[key] : undefined;
+export const own = (value: unknown, key: string): unknown => ownValue(fieldsIn(value), key);

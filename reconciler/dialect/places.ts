@@ -3,7 +3,7 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
-import { fieldsIn, isObject } from "../core/text/objects";
+import { fieldsIn, isObject, ownValue } from "../core/text/objects";
 import type { Pointer, Pointers, RecordPlace, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
@@ -77,10 +77,7 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
       if (!/^(0|[1-9]\d{0,8})$/.test(token)) return undefined;
       if (Number(token) >= at.length) return null;
       at = at[Number(token)];
-    } else {
-      if (!hasOwn(at, token)) return undefined;
-      at = at[token];
-    }
+    } else at = ownValue(fieldsIn(at), token);
   }
   return at;
 }
@@ -89,16 +86,13 @@ export function findAt(value: unknown, tokens: readonly string[]): unknown {
 export const withValueAt = (value: unknown, [key, ...rest]: readonly string[], put: string | number): unknown =>
   key === undefined ? put : { ...fieldsIn(value), [key]: withValueAt(fieldsIn(value)[key], rest, put) };
 
-const hasOwn = <K extends string>(value: object, key: K): value is Readonly<Record<K, unknown>> =>
-  Object.hasOwn(value, key);
-
 function chooserOf(selector: Selector): Chooser {
-  const { keys, where = {}, join, cut, case: letters, absent, unit, none } = selector;
+  const { keys, where = {}, join, cut, case: letters, absent, unit, none, is } = selector;
   const into = selector.in === undefined ? undefined : tokensOf(selector.in);
   const wanted = Object.entries(where).map(([key, scalars]) => [keyTokens(key), textsOf(scalars)] as const);
   const at = tokensOf(selector.value ?? "");
   const joined = join?.map(tokensOf);
-  const nothings = none === undefined ? undefined : textsOf(none);
+  const nothings = textsOf(none ?? []);
   const cutter = cut === undefined ? undefined : cutterOf(cut);
 
   function items(value: unknown): readonly unknown[] | undefined {
@@ -114,15 +108,10 @@ function chooserOf(selector: Selector): Chooser {
     const holder = into.slice(0, into.at(-2) === "_embedded" ? -2 : -1);
     return findAt(value, holder) === null || nodesAt(value, holder).some((node) => isObject(node) || node === "");
   };
-  const fits = (item: unknown): boolean =>
-    wanted.every(([tokens, texts]) => {
-      const text = asText(findAt(item, tokens));
-      return text !== undefined && texts.includes(text);
-    });
+  const fits = (item: unknown): boolean => wanted.every(([tokens, texts]) => isAmong(texts, findAt(item, tokens)));
   function valueIn(item: unknown): unknown {
     const found = joined === undefined ? findAt(item, at) : joinedText(item, joined);
-    const said = asText(found);
-    if (said !== undefined && nothings?.includes(said) === true) return null;
+    if (isAmong(nothings, found)) return null;
     if ((cutter === undefined && letters === undefined) || found === null || found === undefined) return found;
     const text = typeof found !== "string" ? undefined : cutter === undefined ? found : cutter(found);
     return letters === "lower" ? text?.toLowerCase() : letters === "upper" ? text?.toUpperCase() : text;
@@ -159,7 +148,7 @@ function chooserOf(selector: Selector): Chooser {
       }
       return empty ? null : nothing;
     },
-    isTrue: selector.is === undefined ? undefined : truthOf(textsOf(selector.is)),
+    isTrue: is === undefined ? undefined : (found) => isAmong(textsOf(is), found),
     unit,
   };
 }
@@ -216,12 +205,10 @@ export const asText = (found: unknown): string | undefined =>
 export const textsOf = (scalars: Scalar | readonly Scalar[]): readonly string[] =>
   (typeof scalars === "object" ? scalars : [scalars]).map(String);
 
-const truthOf =
-  (texts: readonly string[]) =>
-  (found: unknown): boolean => {
-    const text = asText(found);
-    return text !== undefined && texts.includes(text);
-  };
+function isAmong(texts: readonly string[], found: unknown): boolean {
+  const text = asText(found);
+  return text !== undefined && texts.includes(text);
+}
 
 /** Takes the value out of the text around it; `undefined`: it is written differently. */
 function cutterOf(cut: string): (text: string) => string | undefined {

@@ -5,7 +5,7 @@
 
 import { type Rejection, rejected } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
-import { isObject } from "../core/text/objects";
+import { fieldsIn } from "../core/text/objects";
 import type { Pointers } from "./dialect";
 import { likelyKey, pointerTo } from "./likely-key";
 import { cleanMessage, own } from "./messages";
@@ -41,7 +41,7 @@ export const unusableId = (what: string, problem: string, setting: string | unde
       : `where the record shows a usable one, in the dialect: ${setting}: [/…]`,
   );
 
-const keysFound = (found: unknown): string[] => (isObject(found) ? Object.keys(found) : []);
+const keysFound = (found: unknown): string[] => Object.keys(fieldsIn(found));
 
 function describe(found: unknown, keys: readonly string[]): string {
   if (found === null || found === undefined) return "nothing";

@@ -21,6 +21,7 @@ import {
   saidMissing,
   type TriedOperation,
 } from "../../engine/doctor/report";
+import type { TrialWish } from "../../engine/doctor/trial/act";
 import { systemClock } from "../../outside/clock";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
@@ -30,7 +31,7 @@ import { answersFrom, recordingIn, withSamples } from "../doctor/answers";
 import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor/file";
 import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor/questions";
 import { nothingTold, readTold, type ToldToDoctor, withTold } from "../doctor/told";
-import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft, unprovenByTrial } from "../doctor/trial";
+import { leftOfTrial, planTrial, runTrial, trialLeft, unprovenByTrial } from "../doctor/trial";
 import { commonFlags } from "../flags";
 import type { Finish } from "../output";
 import { type Session, unlessStopped } from "../session";
@@ -110,7 +111,7 @@ async function examineService(
   start: DoctorStart,
   toldBefore: ToldToDoctor,
   { service, store }: Session,
-  trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
+  trial: (TrialWish & { readonly signal: AbortSignal }) | undefined,
 ): Promise<Finish> {
   const { workspace } = start;
   const state = await stateIn(store);

@@ -26,14 +26,8 @@ import type { Output } from "../output";
 import { consentMissing } from "../refusal";
 import type { Workspace } from "../workspace";
 
-export interface TrialPlan {
-  readonly vm?: DesiredVm;
-  readonly otherFlavor?: string;
-  readonly keepVolume?: true | undefined;
-}
-
 /** What the files and flags allow the trial to make; or which flag or field is missing. */
-export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { readonly missing: Diagnostic } {
+export function planTrial({ desired }: Workspace, flags: Flags): TrialWish | { readonly missing: Diagnostic } {
   const [vm] = allOfKind(desired.resources, "vm");
   const wanted = vm?.flavor ?? "volume";
   const permitted = (flags["allow-trial"] ?? "").split(",");
@@ -53,7 +47,7 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
       }),
     };
   return {
-    vm,
+    vm: vm === undefined ? undefined : madeLike(vm),
     otherFlavor: otherFlavor !== undefined && otherFlavor !== "" ? otherFlavor : undefined,
     keepVolume: permitted.includes("keep-volume") ? true : undefined,
   };
@@ -111,7 +105,7 @@ export async function runTrial(
   { workspace, service, output }: { workspace: Workspace; service: Service; output: Output },
   ports: DoctorPorts,
   report: DoctorReport,
-  { vm, otherFlavor, keepVolume }: TrialPlan,
+  wish: TrialWish,
   signal: AbortSignal,
   ask: TrialPorts["ask"],
 ): Promise<DoctorReport> {
@@ -125,7 +119,6 @@ export async function runTrial(
     );
   const { timing } = service;
   const unit = timing.pollIntervalMs;
-  const wish: TrialWish = { vm: vm !== undefined ? madeLike(vm) : undefined, otherFlavor, keepVolume };
   try {
     const { report: after, findings } = await tryOut(
       {

@@ -5,11 +5,6 @@ import type { Dialect, ErrorRule, RecordPlace } from "../dialect";
 import { asText, compilePointers, findAtPath } from "../places";
 import { type Leaf, leavesOf } from "./values";
 
-export interface RefusalSeen {
-  readonly status: number;
-  readonly body: unknown;
-}
-
 export interface LearntEnvelope {
   readonly envelope: Partial<Dialect["envelope"]>;
   readonly errors: readonly ErrorRule[];
@@ -29,8 +24,10 @@ const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^reason$/
 const isWord = /^(\S{1,80}|[\w ]{1,30})$/;
 
 /** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
-export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
-  const { status, body } = refusal;
+export function learnRefusal(
+  { status, body }: { readonly status: number; readonly body: unknown },
+  successes: readonly unknown[],
+): LearntEnvelope | undefined {
   // Inside a success the contract's own form has to be said as well.
   if (!isObject(body) || (isEnvelope(body) && status >= 300)) return undefined;
   const leaves = leavesOf(body).filter(({ place }) => typeof place === "string" || place.where === undefined);

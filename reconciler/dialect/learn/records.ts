@@ -289,7 +289,7 @@ function isNamedBetter(
 /** What identifies a record refers to nothing else, though kinds may share their ids. */
 function withoutOwn(leaves: Leaves, fields: readonly FieldFinding[]): Leaves {
   const own = ["id", "name", "size"].flatMap((field) => placeLearnt(field, fields) ?? []);
-  return leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
+  return own.reduce(withoutPlace, leaves);
 }
 
 /** The leaves at places where one of the known ids stands; `undefined`: there is none. */

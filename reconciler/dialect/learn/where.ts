@@ -311,7 +311,6 @@ export function attachmentAskings(
   folders: readonly string[],
   vms: Asking | undefined,
 ): readonly Asking[] {
-  const several = (noun: string, casing: Casing): string => written(noun, true, casing);
   const at = (path: string): Asking => ({ method: "GET", path });
   const styled = styles.flatMap((style) =>
     attachmentWords.flatMap((noun) =>
@@ -321,7 +320,7 @@ export function attachmentAskings(
     ),
   );
   const beside = ["/api/v1", ...folders].flatMap((folder) =>
-    attachmentWords.slice(0, 3).map((noun) => at(`${folder}/${several(noun, "kebab")}`)),
+    attachmentWords.slice(0, 3).map((noun) => at(`${folder}/${written(noun, true, "kebab")}`)),
   );
   const base = vms?.method === "GET" ? vms.path.replace(/\/$/, "").replace(listEnd, "") : "";
   const below =

@@ -10,6 +10,7 @@ import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import { isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
+import { own } from "../../dialect/messages";
 import { isCounted } from "../../dialect/next-page";
 import type { TrialFate } from "./trial/notes";
 
@@ -22,7 +23,7 @@ export interface DialectBase {
 
 /** What the file says at a place; `undefined`: it says nothing there. */
 export const saidAt = (base: DialectBase | undefined, ...path: readonly string[]): unknown =>
-  path.reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), base?.value);
+  path.reduce<unknown>(own, base?.value);
 
 interface Given {
   readonly given: Dialect;

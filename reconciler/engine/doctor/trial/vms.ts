@@ -128,9 +128,10 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
       trial.say(`A resize is not waited with: the VM shows ${running ?? "no word"} again by itself.`);
       return;
     }
-    if (isTold) trial.tellFlavor();
-    if (isTold) askIfPassing(trial, trial.wordFor("verify_resize"));
-    if (!isTold) trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
+    if (isTold) {
+      trial.tellFlavor();
+      askIfPassing(trial, trial.wordFor("verify_resize"));
+    } else trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
     trial.onTheWay("vm", waiting.words, [running, verify, waiting.last.word]);
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {

@@ -133,12 +133,10 @@ export class Trial {
     const [vm] = idsOf("vm");
     const known = { ...onlyDefined({ vm }), volume: volumes[0], volumes, group: groups[0], groups, names };
     // How one is read by its id is looked for once more with an own id: another may be somebody else's.
-    const reads = (
-      [
-        ["vm.get", vm],
-        ["group.get", groups[0]],
-      ] as const
-    ).flatMap(([operation, own]) => (own === undefined || this.#readByOwn.has(operation) ? [] : [operation]));
+    const reads = (["vm", "group"] as const)
+      .filter((kind) => idsOf(kind).length > 0)
+      .map((kind) => `${kind}.get` as const)
+      .filter((operation) => !this.#readByOwn.has(operation));
     for (const operation of reads) this.#readByOwn.add(operation);
     const isOver = ({ operation, verdict, tried }: OperationFinding): boolean =>
       verdict !== "found" && tried.length > 0 && !reads.some((one) => one === operation);
