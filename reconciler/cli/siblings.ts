@@ -116,22 +116,29 @@ function otherEnvironments({ desired: { environment }, given, readOthers }: Work
 const wayOut = (one: Family["one"]): string => `put \${env} into the name, so that each ${one} has its own`;
 const inTurns = (one: Family["one"]): string => `Two ${one}s that have one resource change it in turns`;
 
-/** `isOpen`: it would be taken for what a create made whose answer was lost. It is the other's, so that made nothing. */
+/**
+ * `by`: what it would be taken over by. An id is somebody's word, which another name does not change; an open create whose
+ * answer was lost would take it for what it made, and it is the other's, so that made nothing.
+ */
 function isHeld(
   one: Family["one"],
   address: string,
   id: string,
   { sibling, record }: HeldResource,
-  isOpen = false,
+  by: "id" | "open" | "name",
 ): Diagnostic {
-  const made = fixText(toRun(["state resolve", address, "--not-created"]));
+  const fixes = {
+    id: `import another id, or take the imports entry out: this one stays with the ${sibling}`,
+    open: `${fixText(toRun(["state resolve", address, "--not-created"]))}, and ${wayOut(one)}`,
+    name: wayOut(one),
+  };
   const as = record.id === id ? record.address : `the own data volume of ${record.address}`;
   return {
     severity: "error",
     code: "plan/held-by-sibling",
     summary: `${address} cannot take ${id} over: it is ${as} of the ${sibling}`,
     detail: `${inTurns(one)}.`,
-    fix: isOpen ? `${made}, and ${wayOut(one)}` : wayOut(one),
+    fix: fixes[by],
     address,
   };
 }
@@ -159,8 +166,9 @@ export async function refuseSiblings(family: Family, prepared: Prepared): Promis
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
     const isOpen = prepared.state.intents.has(address);
-    if (found !== undefined) return [{ ...isHeld(one, address, id, found, isOpen), source }];
     const isNamed = desired.imports.some((wanted) => wanted.to === address && wanted.id !== undefined);
+    const by = isOpen ? "open" : isNamed ? "id" : "name";
+    if (found !== undefined) return [{ ...isHeld(one, address, id, found, by), source }];
     return isOpen || isNamed || siblings.warnings.length === 0
       ? []
       : [{ ...isUnread(address, id, siblings.warnings), source }];
@@ -194,5 +202,5 @@ export async function heldBySibling(
   const family = environmentsOf(session);
   const { find, warnings } = await readSiblings(family);
   const found = find(kind, { id });
-  return found === undefined ? warnings : [isHeld(family.one, address, id, found)];
+  return found === undefined ? warnings : [isHeld(family.one, address, id, found, "id")];
 }

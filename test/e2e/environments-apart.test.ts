@@ -155,13 +155,16 @@ volumes: { data: { size: 5, attach_to: web } }
     expect([adopted.exitCode, adopted.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
     const imported = await reconcile("import", "vm.web", id, "--env", "prod");
     expect([imported.exitCode, imported.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
+    // Another name of vm.web would not change what was said of its id.
+    expect(imported.stderr).not.toContain("into the name");
     const pulled = await done(reconcile("pull", "--env", "prod"));
     expect(pulled.stdout).toContain(
       `# managed by the environment staging already, take it out of here: ${id} is vm.web\n`,
     );
     write(fileOf("{ staging: {}, prod: {} }", `${shared}imports: [{ to: vm.web, id: "${id}" }]\n`));
     const wished = await reconcile("apply", "-y", "--env", "prod");
-    expect([wished.exitCode, wished.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
+    expect([wished.exitCode, wished.stderr]).toEqual([1, expect.stringContaining("take the imports entry out")]);
+    expect(wished.stderr).not.toContain("into the name");
     expect(place.emulator.dump()).toEqual(before);
   });
 

@@ -238,6 +238,16 @@ export const names = {
       follow: [{ hand: /put \$\{env\} into the name/, done: rewritten("staging-web", '"${env}-web"') }],
       others: [1, 1, 0],
     },
+    {
+      name: "an imports entry names it by its id",
+      files: file('vms: { web: { name: "${env}-web" } }', { more: "environments: { staging: {}, prod: {} }\n" }),
+      before: both(runs("apply", "-y", "--env", "staging"), (here) =>
+        rewritten("environments:", `imports: [{ to: vm.web, id: "${here.idOf("staging-web")}" }]\nenvironments:`)(here),
+      ),
+      command: ["apply", "-y", "--env", "prod"],
+      follow: [{ hand: /take the imports entry out/, done: rewritten(/imports: .*\n/, "") }],
+      others: [1, 1, 0],
+    },
   ],
   "import/for-each": [
     {
