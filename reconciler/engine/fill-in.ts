@@ -19,7 +19,7 @@ import type { Rule } from "../core/model/rule";
 import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
 import { ruleWithAddress } from "../kinds/group/fill-in";
 import { canSee } from "../kinds/vm/watch";
-import { type Run, type StepResult, stoppedWhile } from "./run";
+import { type Run, type StepResult, stoppedBefore } from "./run";
 
 /** Why a value is not available. */
 class NoValue extends Error {
@@ -87,11 +87,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
     { signal: run.signal, soon: attribute },
   );
   run.waited(step, run.ports.clock.now() - started);
-  if (waited.ended === "aborted")
-    throw new NoValue({
-      ...stoppedWhile(`waiting for the ${attribute} of ${address}; nothing was sent`),
-      end: "failed",
-    });
+  if (waited.ended === "aborted") throw new NoValue(stoppedBefore(`waiting for the ${attribute} of ${address}`));
   const vm = waited.ended === "found" ? waited.value : undefined;
   const shown = vm?.[key];
   if (shown === undefined) throw new NoValue(failedNotShown(computed, `the service's record of it (${id}) shows none`));

@@ -213,6 +213,12 @@ export const stoppedWhile = (what: string): OpenStep => ({
   fix: "run the same command again: it goes on from here",
 });
 
+/** The same of a wait that comes before the request. */
+export const stoppedBefore = (what: string): OpenStep => ({
+  ...stoppedWhile(`${what}; nothing was sent`),
+  end: "failed",
+});
+
 /** What the state holds of the step's VM. */
 export function recordedVm({ address }: Pick<Step, "address">, run: Run): RecordedVm | undefined {
   const record = run.recorder.state.resources.get(address);

@@ -67,6 +67,8 @@ interface World {
   readonly others?: readonly RecordedGroup[];
   readonly seen?: ReadonlyMap<string, LiveGroup>;
   readonly orphans?: readonly Orphan[];
+  /** The look at rules at which the run is stopped. */
+  readonly stopsAt?: number;
 }
 
 const at = <T>(list: readonly T[], index: number): T => list[Math.min(index, list.length - 1)]!;
@@ -77,6 +79,7 @@ async function perform(action: StepAction, given: World = {}) {
   let answered = 0;
   let looked = 0;
   let listed = 0;
+  const stop = new AbortController();
   const answer = async (said: string) => {
     sent.push(said);
     return at(answers as readonly Outcome<never>[], answered++);
@@ -92,6 +95,7 @@ async function perform(action: StepAction, given: World = {}) {
       answer(`create ${name}${description === undefined ? "" : ` (${description})`}: ${its.map(ruleText).join(", ")}`),
     listRules: async () => {
       const shown = at(rules, looked++);
+      if (looked === given.stopsAt) stop.abort();
       return "status" in shown ? shown : accepted(shown);
     },
     listGroups: async () => at(groups, listed++),
@@ -107,6 +111,7 @@ async function perform(action: StepAction, given: World = {}) {
     records,
     has: (operation) => !without.includes(operation),
     live: { ...notSeen, of: { ...notSeen.of, group: { ...notSeen.of.group, byId } } },
+    more: { signal: stop.signal },
   });
   Object.assign(run.ports, { emit: (event: { orphan: Orphan }) => void orphansTold.push(event.orphan.id) });
   Object.assign(run, { listGroups: () => client.listGroups!() });
@@ -366,6 +371,18 @@ describe("a rule that is taken away", () => {
         ends: "failed apply/rule-needed nothing was sent: no other rule shows that it admits tcp 22 from 10.0.0.0/16, which is declared",
         kept: true,
         waitsMs: defaultTiming.discoveryWindowMs,
+      },
+    ],
+    [
+      "beside a declared one, and the run is stopped before that shows: it stays, and nothing is said of the others",
+      {
+        asks: { unless: [cidr(22, "10.0.0.0/16")] },
+        rules: [[liveSsh]],
+        stopsAt: 2,
+        sent: [],
+        ends: "failed apply/interrupted stopped while waiting for the rules that take its place; nothing was sent",
+        kept: true,
+        waitsMs: defaultTiming.pollIntervalMs,
       },
     ],
     [

@@ -15,6 +15,8 @@ interface Row {
   readonly stopped?: true;
   readonly confirmed?: true;
   readonly blind?: true;
+  /** The look at which the run is stopped. */
+  readonly stopsAt?: number;
   readonly proof: string;
 }
 
@@ -35,6 +37,11 @@ const rows: Readonly<Record<string, Row>> = {
     proof: "apply/not-stopped",
   },
   "it arrives": { shows: [vm("changing", "X"), vm("changing", "X"), vm("stopped", "SHUTOFF")], proof: "stopped" },
+  "the run is stopped while it is in transition, which proves nothing": {
+    shows: [vm("changing", "X")],
+    stopsAt: 2,
+    proof: "apply/interrupted",
+  },
   "it failed: nobody waits": { shows: [vm("failed", "ERROR")], proof: "apply/not-stopped" },
   "its record shows no state, and this run has stopped it": {
     shows: [vm("changing")],
@@ -57,12 +64,18 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 describe("a VM counts as stopped", () => {
-  it.each(Object.entries(rows))("%s", async (_, { shows, stopped, confirmed, blind, proof }) => {
+  it.each(Object.entries(rows))("%s", async (_, { shows, stopped, confirmed, blind, stopsAt, proof }) => {
     let looked = 0;
+    const stop = new AbortController();
     const { run } = await loneRun({
       has: (operation) => operation === "vm.get" && blind !== true,
-      client: { getVm: async () => shows[Math.min(looked++, shows.length - 1)]! },
-      more: { stopped: new Set(stopped ? ["v"] : []), isFlushConfirmed: () => confirmed === true },
+      client: {
+        getVm: async () => {
+          if (looked + 1 === stopsAt) stop.abort();
+          return shows[Math.min(looked++, shows.length - 1)]!;
+        },
+      },
+      more: { signal: stop.signal, stopped: new Set(stopped ? ["v"] : []), isFlushConfirmed: () => confirmed === true },
     });
     const { result } = await proveStopped(stepAt("volume.data", "detach"), run, "v");
     expect(result === undefined ? "stopped" : "code" in result ? result.code : result.end).toBe(proof);

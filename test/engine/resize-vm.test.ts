@@ -42,6 +42,8 @@ interface Row {
   readonly looksFirst?: true;
   /** No list of flavors: a flavor cannot be compared. */
   readonly noFlavors?: true;
+  /** The look at which the run is stopped. */
+  readonly stopsAt?: number;
   readonly ends: string;
 }
 
@@ -115,6 +117,12 @@ const rows: Readonly<Record<string, Row>> = {
     answers: [yes],
     ends: "done, sent 1: flavor large, nothing open",
   },
+  "the run is stopped before its record has caught up": {
+    shows: [waiting, vm("running", "small")],
+    answers: [yes],
+    stopsAt: 3,
+    ends: "unknown apply/interrupted, sent 1: flavor small, open",
+  },
   "nobody can look: the acknowledgement has to do": {
     shows: [],
     answers: [yes],
@@ -152,6 +160,17 @@ const reverts: Readonly<Record<string, Row>> = {
     shows: [vm("running", "large"), vm("running", "m1.large"), vm("running", "small")],
     ends: "done, sent 1: flavor small, nothing open",
   },
+  "the run is stopped before its record has caught up": {
+    shows: [vm("running", "large")],
+    stopsAt: 2,
+    ends: "unknown apply/interrupted, sent 1: flavor small, open",
+  },
+  "the run is stopped before the record of what somebody has decided has caught up": {
+    shows: [vm("running", "large")],
+    looksFirst: true,
+    stopsAt: 2,
+    ends: "unknown apply/interrupted, sent 0: flavor small, open",
+  },
   "it was confirmed since the plan looked": {
     shows: [vm("running", "large")],
     looksFirst: true,
@@ -173,7 +192,11 @@ const reverts: Readonly<Record<string, Row>> = {
 async function ends(row: Row, isRevert = false): Promise<string> {
   const { shows, answers = isRevert ? [yes] : [], manual, lacksConfirm, looksFirst, noFlavors } = row;
   let [looked, sent] = [0, 0];
-  const look = (): LiveVm => shows[Math.min(looked++, shows.length - 1)]!;
+  const stop = new AbortController();
+  const look = (): LiveVm => {
+    if (looked + 1 === row.stopsAt) stop.abort();
+    return shows[Math.min(looked++, shows.length - 1)]!;
+  };
   const poller = {
     watch: async (see: (seen: object) => unknown) => ({
       ended: "found",
@@ -193,7 +216,7 @@ async function ends(row: Row, isRevert = false): Promise<string> {
       confirmResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
       revertResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
     },
-    more: { poller, flavors: noFlavors === true ? undefined : flavors },
+    more: { poller, signal: stop.signal, flavors: noFlavors === true ? undefined : flavors },
   });
   const result = isRevert
     ? await revert(reverting, { ...reverting.action, looksFirst }, "v", run)

@@ -12,6 +12,7 @@ import {
   doneUnseen,
   type Run,
   type StepResult,
+  stoppedBefore,
   stoppedWhile,
 } from "../../engine/run";
 import { admissionText, describeTraffic } from "./exposure/describe";
@@ -115,7 +116,8 @@ export async function whyItStays(
     const others = listed.value.filter(({ id }) => id !== ruleId).map(canonicalLiveRule);
     const alone = subtractTraffic(shared, trafficOf(others, identify));
     if (admitsNothing(alone)) return undefined;
-    if (isWindowOver(window) || signal.aborted)
+    if (signal.aborted && !isWindowOver(window)) return stoppedBefore("waiting for the rules that take its place");
+    if (isWindowOver(window))
       return {
         end: "failed",
         code: "apply/rule-needed",

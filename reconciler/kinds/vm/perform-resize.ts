@@ -177,9 +177,9 @@ export async function confirm(
   if (outcome.status !== "accepted") return failedBy(outcome);
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
-  return (await becomesSo((seen) => isResized(step, seen, run), id, vm, run))
-    ? recordEnd(step, run, decided, shownByVm(step, run, vm))
-    : notResized(step, run);
+  const isSo = await becomesSo((seen) => isResized(step, seen, run), id, vm, run);
+  if (isSo === "stopped") return stoppedLooking;
+  return isSo ? recordEnd(step, run, decided, shownByVm(step, run, vm)) : notResized(step, run);
 }
 
 /** What was confirmed may be another resize than the one that was asked for. A record may be a little behind. */
@@ -188,18 +188,21 @@ async function becomesSo(
   id: string,
   vm: LiveVm | undefined,
   run: Run,
-): Promise<boolean> {
+): Promise<boolean | "stopped"> {
   const { clock, timing } = run.ports;
   let window = openWindow(timing.discoveryWindowMs, clock.now());
   for (let seen = vm; seen !== undefined && !isSo(seen); ) {
     window = lookedAgain(window, clock.now());
-    if (isWindowOver(window) || run.signal.aborted) return false;
+    if (isWindowOver(window)) return false;
+    if (run.signal.aborted) return "stopped";
     await clock.sleep(timing.pollIntervalMs, run.signal);
     const read = await fetchVm(run, id);
     if (read.seen) seen = read.vm;
   }
   return true;
 }
+
+const stoppedLooking = stoppedWhile("waiting for the VM to show the flavor that was decided");
 
 export async function revert(
   step: Step<"vm.resize.revert">,
@@ -214,10 +217,13 @@ export async function revert(
   const read = action.looksFirst === true ? await fetchVm(run, id) : undefined;
   const seen = read?.seen === true ? read.vm : undefined;
   // Somebody has decided it since the plan looked, or the service by itself: nothing is left to revert.
-  if (seen !== undefined && powerShown(seen) !== undefined)
-    return (await becomesSo(isReverted, id, seen, run))
+  if (seen !== undefined && powerShown(seen) !== undefined) {
+    const isSo = await becomesSo(isReverted, id, seen, run);
+    if (isSo === "stopped") return stoppedLooking;
+    return isSo
       ? recordEnd(step, run, doneAndSeen, { flavor: (isReverted(seen) ? seen.flavor : undefined) ?? before?.flavor })
       : notReverted(step, id, to, "the resize was confirmed before it could be reverted", run);
+  }
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
     () => run.ports.client.revertResize(id, optionsFor(step, run)),
@@ -227,7 +233,9 @@ export async function revert(
   if (outcome.status !== "accepted") return failedBy(outcome);
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
-  return (await becomesSo(isReverted, id, vm, run))
+  const isSo = await becomesSo(isReverted, id, vm, run);
+  if (isSo === "stopped") return stoppedLooking;
+  return isSo
     ? recordEnd(step, run, decided, shownByVm(step, run, vm))
     : notReverted(step, id, to, "the service accepted the revert of the resize", run);
 }

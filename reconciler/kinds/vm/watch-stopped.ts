@@ -7,7 +7,7 @@ import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { inShell } from "../../core/text/in-shell";
-import { couldNotLook, type Run, type StepResult } from "../../engine/run";
+import { couldNotLook, type Run, type StepResult, stoppedBefore } from "../../engine/run";
 import { canSee, fetchVmCheaply } from "./watch";
 
 export interface StoppedProof {
@@ -33,7 +33,8 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
       return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: stopUnproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
-    if (vm.phase === "failed" || isWindowOver(window) || run.signal.aborted) return { result: notStopped(vm) };
+    if (vm.phase === "failed" || isWindowOver(window)) return { result: notStopped(vm) };
+    if (run.signal.aborted) return { result: stoppedBefore(`waiting for VM ${vm.name} to be stopped`) };
     await clock.sleep(timing.pollIntervalMs, run.signal);
   }
 }
