@@ -254,7 +254,7 @@ describe("--json", () => {
     const [listed] = jsonLines((await reconcile("orphans", "list", "--json")).stdout);
     expect(listed).toMatchObject({ id: left[0]!.id, size_gb: left[0]!.size, sizeGb: left[0]!.size });
     const service = place.emulator.url;
-    for (const words of ["orphans list", "state list", "state show", "history", "output"])
+    for (const words of ["orphans list", "state list", "state show", "history", "output", "export pulumi", "pull"])
       expect(summaryOf(await reconcile(...words.split(" "), "--json")), words).toMatchObject({
         ...{ service, project: "acme", environment: null, state: "reconcile.state.json" },
       });

@@ -18,7 +18,8 @@ import { explanations, isExplained } from "../../report/explanations";
 import { fieldsText, namedFields, schemaFieldsText } from "../../report/field-text";
 import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
-import { fail, openStore, stateIn } from "../compose";
+import { fail, stateIn } from "../compose";
+import { openLocatedStore } from "../with-session";
 import { readWorkspace } from "../workspace";
 
 const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
@@ -80,7 +81,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
   // A rule may follow the address of a VM, and a VM is asked about by its addresses: the state has them.
   const vms =
     [from, to].some((word) => isVm(word.replace(/:[^:]*$/, ""))) || desired.resources.some(usesComputed)
-      ? (await stateIn(openStore(workspace, invocation.flags))).resources
+      ? (await stateIn(openLocatedStore(invocation, workspace))).resources
       : new Map<string, RecordedResource>();
   const addresses = new Set(desired.resources.map(({ address }) => address));
   // An IPv6 address has colons of its own, so its port follows `]:`.

@@ -11,9 +11,10 @@ import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
 import { command } from "../command";
-import { fail, openStore, stateIn } from "../compose";
+import { fail, stateIn } from "../compose";
 import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
+import { openLocatedStore } from "../with-session";
 import { readWorkspace } from "../workspace";
 import { assertChosen } from "../writing";
 
@@ -26,7 +27,7 @@ export const exportPulumiCommand = command({
   async run(invocation) {
     const { flags, output } = invocation;
     const workspace = readWorkspace(invocation, { needed: false });
-    const store = openStore(workspace, flags);
+    const store = openLocatedStore(invocation, workspace);
     const state = await stateIn(store);
     assertChosen(state, flags);
     if (state.resources.size === 0)

@@ -7,8 +7,9 @@ import type { Owed } from "../../kinds/vm/guest-steps";
 import { systemClock } from "../../outside/clock";
 import { Refused } from "../../refused";
 import { command, oneOrMore } from "../command";
-import { fail, openStore } from "../compose";
+import { fail } from "../compose";
 import { commonFlags } from "../flags";
+import { openLocatedStore } from "../with-session";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 
@@ -24,13 +25,13 @@ export const oweCommand = command({
   positionals: oneOrMore("an address"),
   complete: (_, known) => known.declared(),
   async run(invocation) {
-    const { output, args, flags } = invocation;
+    const { output, args } = invocation;
     const workspace = readWorkspace(invocation, { args: [] });
     const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
     const meant = new Set(args.flatMap((named) => meantToOwe(named, declared)));
     const owed = [...meant].map((address) => ({ address, commands: commandsDeclared(address, declared) }));
     const since = systemClock.instant();
-    await changeState(invocation, openStore(workspace, flags), (state) =>
+    await changeState(invocation, openLocatedStore(invocation, workspace), (state) =>
       owed.map(({ address, commands }): StepChange => {
         assertRecorded(address, state);
         return {

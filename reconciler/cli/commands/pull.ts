@@ -17,11 +17,12 @@ import { proposeAssertions } from "../../kinds/group/reachability/propose";
 import { partyText } from "../../kinds/group/reachability/read";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
-import { openStore, openWorkspaceService, stateIn } from "../compose";
+import { openWorkspaceService, stateIn } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
 import type { Session } from "../session";
 import { environmentsOf, readSiblings } from "../siblings";
+import { openLocatedStore } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml, schemaFor } from "../yaml-output";
 
@@ -109,7 +110,7 @@ async function heldAlready(session: Omit<Session, "store">, { vms, volumes, grou
   const note = (whose: string, id: string, as: string): unknown =>
     notes.push(`managed by ${whose} already, take it out of here: ${id} is ${as}`);
   try {
-    const store = openStore(session.workspace, session.invocation.flags);
+    const store = openLocatedStore(session.invocation, session.workspace);
     const siblings = await readSiblings(environmentsOf({ ...session, store }));
     unread.push(...siblings.warnings);
     for (const { kind, id } of pulled) {

@@ -41,7 +41,6 @@ import { command, type Invocation } from "../command";
 import {
   commandHolder,
   fail,
-  openStore,
   openWorkspaceService,
   readDurationFlag,
   type Service,
@@ -59,6 +58,7 @@ import type { Session } from "../session";
 import { startStatusServer } from "../status-server";
 import { readWhenStill } from "../still-files";
 import { listenForStop } from "../stop-signals";
+import { openLocatedStore } from "../with-session";
 import { withRoundTrace } from "../with-trace";
 import { filesOfFlags, pathsOf, readWorkspace, type Workspace } from "../workspace";
 
@@ -94,7 +94,7 @@ export const watchCommand = command({
     // Errors in the files end the command at its start, not in its first round.
     const first = readWorkspace(invocation);
     const stop = listenForStop(output);
-    const store = withStop(openStore(first, flags), stop.soft, stop.atOnce);
+    const store = withStop(openLocatedStore(invocation, first), stop.soft, stop.atOnce);
     const place = stateLocation(first, flags);
     const lease = flags.apply === true ? createLease(store, invocation) : undefined;
     let present = startStatus(systemClock.now(), intervalMs);
