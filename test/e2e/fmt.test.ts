@@ -34,6 +34,7 @@ it("leaves what is another program's in a folder, and formats it where it is nam
     "reconcile.yaml": "x-mine:   1\nversion:   1\n",
     "compose.yaml": compose,
     "playbook.yaml": "- hosts:   all\n",
+    "several.yaml": "# two of them\n---\nkind:  'A'\n---\nkind: B\n",
     "values.yaml": "name:  'x'\n",
   });
   const read = (file: string): string => readFileSync(join(folder, file), "utf8");
@@ -42,6 +43,7 @@ it("leaves what is another program's in a folder, and formats it where it is nam
   expect(ran.stderr).toContain("compose.yaml is left as it is: services is no key of a desired state.");
   expect(ran.stderr).toContain("playbook.yaml is left as it is: a list is no form of a desired state.");
   expect(ran.stderr).toContain("values.yaml is left as it is: name is no key");
+  expect(ran.stderr).toContain("several.yaml is left as it is: kind is no key");
   expect(read("compose.yaml")).toBe(compose);
   expect((await runCli(["fmt", "compose.yaml"], { cwd: folder })).stdout).toBe("compose.yaml\n");
   expect(read("compose.yaml")).toBe("services: { web: { image: nginx } }\nvolumes: {}\n");

@@ -55,9 +55,16 @@ export const fmtCommand = command({
   },
 });
 
-/** What a file of a folder has at its top and no file of ours has: it is another program's, such as a compose file. */
+/**
+ * What a file of a folder has at its top and no file of ours has: it is another program's, such as a compose file. Of
+ * several documents the first one tells.
+ */
 function topOfOther(path: string): string | undefined {
-  const { root } = readYaml(readSourceFile(path), collectProblems());
+  const { file, text } = readSourceFile(path);
+  const documents = text
+    .split(/^---(?=\s|$)/m)
+    .map((document) => readYaml({ file, text: document }, collectProblems()));
+  const root = documents.find((document) => document.root !== undefined)?.root;
   if (Array.isArray(root)) return "a list is no form";
   const key = isMap(root)
     ? Object.keys(root).find((one) => !topOrder.includes(one) && !one.startsWith("x-"))
