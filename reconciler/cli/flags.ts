@@ -104,7 +104,7 @@ export const flagTable = {
   },
   strict: { help: "exit 3, and nothing is sent, when the plan has any warning that no consent covers" },
   out: { writes: true, value: "FILE", help: "writes the result into a file" },
-  record: { value: "DIR", help: "keeps every answer in a folder, without credentials" },
+  record: { writes: true, value: "DIR", help: "keeps every answer in a folder, without credentials" },
   from: { value: "DIR", help: "works from answers that were kept, without the service" },
   sample: {
     multiple: true,

@@ -1,6 +1,6 @@
 /** What a file may name beside itself: plain files, of this program, and nothing of others is shown. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkoutDiffers } from "../../reconciler/cli/plan-file";
@@ -178,6 +178,10 @@ describe("a closed run", () => {
     writeFiles(folder, { ".git/HEAD": "", "own.yaml": `${head}groups: { web: {} }\n`, "linked/x": "" });
     symlinkSync(join(outside, "secret"), join(folder, "link"));
     symlinkSync(join(outside, "reconcile.yaml"), join(folder, "linked/reconcile.yaml"));
+    writeFiles(outside, { "answers/one.json": "canary-4711" });
+    writeFiles(folder, { "kept/more": "" });
+    symlinkSync(join(outside, "answers"), join(folder, "answers"));
+    symlinkSync(join(outside, "answers/one.json"), join(folder, "kept/one.json"));
     for (const words of [
       "plan own.yaml --target-file link",
       "plan own.yaml --dialect link",
@@ -190,6 +194,8 @@ describe("a closed run", () => {
       "schema linked",
       "move group.web -f linked/reconcile.yaml --to other",
       "move group.web -f own.yaml --to linked",
+      "doctor -f own.yaml --from answers",
+      "doctor -f own.yaml --from kept",
     ]) {
       const ran = await run(folder, [...words.split(" "), "--no-programs"]);
       expect([words, said(ran)]).toEqual([words, expect.stringMatching(/\[trust\/path\]: .*lies outside of/)]);
@@ -202,6 +208,9 @@ describe("a closed run", () => {
       expect([words, said(ran)]).toEqual([words, expect.stringMatching(/result is not written: it lies outside of/)]);
       expect(readFileSync(join(outside, "empty"), "utf8")).toBe("");
     }
+    const record = await run(folder, ["doctor", "-f", "own.yaml", "--record", "answers", "--no-programs"]);
+    expect(said(record)).toMatch(/answers is not written: it lies outside of/);
+    expect(readdirSync(join(outside, "answers"))).toEqual(["one.json"]);
     const named = await run(folder, ["plan", "own.yaml"], { ...closed, RECONCILE_DIALECT: "link" });
     expect([named.exitCode, said(named)]).toEqual([1, expect.stringContaining("trust/path")]);
   });

@@ -23,10 +23,12 @@ import {
 } from "../../engine/doctor/report";
 import type { TrialWish } from "../../engine/doctor/trial/act";
 import { systemClock } from "../../outside/clock";
+import { type Trust, trustFrom } from "../../outside/trust";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
 import { fail, readDialectWith, type Service, stateIn } from "../compose";
+import { CommandFailed } from "../crash";
 import { answersFrom, recordingIn, withSamples } from "../doctor/answers";
 import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor/file";
 import { type AskLine, askOpen, questionOf, questionsAfter } from "../doctor/questions";
@@ -86,7 +88,7 @@ export const doctorCommand = command({
         );
       const { dialect, diagnostics } = readDialectWith(workspace, start.flags);
       const { start: given, reads } = withTold(dialect, told, undefined, new Set());
-      const ports = keptAnswers(invocation.flags.from, given);
+      const ports = keptAnswers(invocation.flags.from, given, trustFrom(invocation.flags["no-programs"]));
       const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
       const from = `the answers in ${invocation.flags.from}`;
       return invocation.output.finish(await finish(invocation, { report, start, before: diagnostics, from }));
@@ -227,10 +229,11 @@ function knownIdsIn(recorded: readonly RecordedResource[]): Partial<Record<Kind,
   return known;
 }
 
-function keptAnswers(folder: string, dialect: Dialect): DoctorPorts {
+function keptAnswers(folder: string, dialect: Dialect, trust: Trust): DoctorPorts {
   try {
-    return answersFrom(folder, dialect);
+    return answersFrom(folder, dialect, trust);
   } catch (error) {
+    if (error instanceof CommandFailed) throw error;
     throw fail(
       "cli/file-unreadable",
       `the answers in ${folder} cannot be read: ${errorCode(error) === "ENOENT" ? "there is no such folder" : errorMessage(error)}`,

@@ -1,16 +1,18 @@
 /** The doctor's answers, kept in a folder, and the doctor's work on such a folder without the service. */
 
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../../core/model/operation";
-import { fieldsIn, isObject } from "../../core/text/objects";
+import { fieldsIn, isObject, parsedJson } from "../../core/text/objects";
 import { type Answer, judgeAnswer } from "../../dialect/conditions";
 import type { Dialect } from "../../dialect/dialect";
 import { envelopeReader } from "../../dialect/envelope";
 import { parseJsonText } from "../../dialect/json-text";
 import type { DoctorPorts } from "../../engine/doctor/look";
 import { writePrivately } from "../../outside/private-file";
+import { trustFrom } from "../../outside/trust";
 import type { ProbeRequest } from "../../service/client";
+import { readSourceFile } from "../workspace";
 
 interface KeptAnswer {
   readonly request: Pick<ProbeRequest, "method" | "path" | "body"> & { readonly operation: Operation };
@@ -74,13 +76,14 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
   };
 }
 
-/** Throws the file system's errors about the folder. */
-export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
+/** Throws the file system's errors about the folder. No text of a file stands in an error: it may be anybody's. */
+export function answersFrom(folder: string, dialect: Dialect, trust = trustFrom()): DoctorPorts {
   const kept = new Map<string, Answer>();
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith(".json"))
     .sort()) {
-    const value: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    const value = parsedJson(readSourceFile(join(folder, name), trust).text);
+    if (value === undefined) throw new Error(`${name} is not JSON`);
     if (isKeptAnswer(value)) kept.set(keyOfRequest(value.request), value.answer);
   }
   if (kept.size === 0) throw new Error("there are none");
