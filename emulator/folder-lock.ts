@@ -5,6 +5,7 @@
  * it as guests, and it stays while it has any.
  */
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -15,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { codeOfError } from "./errors";
 
@@ -47,7 +48,7 @@ export function lockFolder(dir: string): () => void {
 /** The folder and those above it. */
 export function makeWorldFolder(dir: string): void {
   try {
-    mkdirSync(dir, { recursive: true });
+    makeFolders(resolve(dir));
   } catch (error) {
     const code = codeOfError(error);
     const why = whyNoFolder[code ?? ""];
@@ -55,9 +56,20 @@ export function makeWorldFolder(dir: string): void {
   }
 }
 
+/** One after the other: where a file system makes none, such as /proc, Node 20 tries all of them again without end. */
+function makeFolders(dir: string): void {
+  if (!existsSync(dirname(dir))) makeFolders(dirname(dir));
+  try {
+    mkdirSync(dir);
+  } catch (error) {
+    if (!existsSync(dir) || !statSync(dir).isDirectory()) throw error;
+  }
+}
+
 const whyNoFolder: Readonly<Record<string, string>> = {
   EEXIST: "there is a file in its place, and no folder",
   ENOTDIR: "a part of its path is a file, and no folder",
+  ENOENT: "its file system makes no folder there",
   EACCES: "you have no right to make it",
   EPERM: "you have no right to make it",
   EROFS: "its file system can only be read",

@@ -323,7 +323,7 @@ describe("what is wrong with the words themselves", () => {
     expect(stderr).not.toContain(turned);
   });
 
-  it.each([
+  it.each<readonly [args: readonly string[], says: string]>([
     [["x"], "error: the emulator takes flags alone, and no other words\n"],
     [
       ["--dir", "reconcile.yaml"],
@@ -333,6 +333,14 @@ describe("what is wrong with the words themselves", () => {
       ["--dir", "reconcile.yaml/world"],
       "error: reconcile.yaml/world cannot hold a world: a part of its path is a file, and no folder\n",
     ],
+    ...(process.platform === "linux"
+      ? [
+          [
+            ["--dir", "/proc/x/y"],
+            "error: /proc/x/y cannot hold a world: its file system makes no folder there\n",
+          ] as const,
+        ]
+      : []),
   ])("is told in words of ours by the emulator: %j", async (args, says) => {
     const { exitCode, stdout, stderr } = await run(["emulator", ...args]);
     expect([exitCode, stdout, stderr]).toEqual([1, "", says]);
