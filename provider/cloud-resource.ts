@@ -27,6 +27,9 @@ export interface PropertyNames {
  */
 const framesKept = process.env["PULUMI_DEBUG_PROMISE_LEAKS"] === undefined ? 0 : undefined;
 
+/** What the service deletes with another resource of this package. */
+const goesWithAnother: ReadonlySet<string> = new Set(["SecurityGroupRule", "VolumeAttachment"]);
+
 export abstract class CloudResource extends pulumi.CustomResource {
   constructor(type: string, names: PropertyNames, name: string, args: object, opts: pulumi.CustomResourceOptions = {}) {
     const byPlugin = isByPlugin(opts, type);
@@ -35,6 +38,10 @@ export abstract class CloudResource extends pulumi.CustomResource {
     if (!byPlugin && opts.import !== undefined)
       throw new pulumi.RunError(
         `${name} is a dynamic resource, of which Pulumi can import none: ${names.inputs.includes("adopt") ? 'write adopt: "<its id>" in the place of the option import' : "leave the option import out, since what is there already is taken over"}, or give it a Provider`,
+      );
+    if (!isLookup && opts.deletedWith instanceof CloudResource && !goesWithAnother.has(type))
+      throw new pulumi.RunError(
+        `${name}: the option deletedWith is for what the service deletes with the other resource, a SecurityGroupRule with its group or a VolumeAttachment with its VM. A ${type} stays there, and Pulumi would forget it and ask nobody to delete it: leave the option out, or write retainOnDelete: true where it is to stay`,
       );
     const props: pulumi.Inputs = {};
     // A property that is not named here never becomes an output. What the program leaves out of a resource that it

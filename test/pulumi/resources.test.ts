@@ -69,6 +69,23 @@ describe("the resources of a program", () => {
     expect(String(registered("ordinary").inputs["__provider"])).toMatch(/^exports\.handler = /);
   });
 
+  it("are deleted with another one only where the service does that", async () => {
+    const group = new cloud.SecurityGroup("its-group", {});
+    for (const options of [{}, { provider: new cloud.Provider("deleting", {}) }]) {
+      const opts = { ...options, deletedWith: group };
+      expect(() => new cloud.Volume("kept", { size: 5 }, opts)).toThrow(
+        /kept: the option deletedWith .* A Volume stays/,
+      );
+      expect(() => new cloud.SecurityGroup("kept", {}, opts)).toThrow(/A SecurityGroup stays there/);
+    }
+    await value(new cloud.VolumeAttachment("goes", { vmId: "vm", volumeId: "v" }, { deletedWith: group }).urn);
+    const rule = { securityGroupId: group.id, protocol: "tcp", dstPort: "22" } as const;
+    await value(new cloud.SecurityGroupRule("goes", rule, { deletedWith: group }).urn);
+    // What another package deletes is its own to say.
+    const other = new pulumi.ComponentResource("test:index:Account", "account");
+    await value(new cloud.Volume("of-account", { size: 5 }, { deletedWith: other }).urn);
+  });
+
   it("belong to the plugin where they are given its provider, themselves or by their parent", async () => {
     const found = { import: "v-1" };
     expect(() => new cloud.Volume("imported", { size: 5 }, found)).toThrow(/write adopt: .* import/);
