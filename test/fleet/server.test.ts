@@ -213,10 +213,10 @@ describe("a command that asks the server", () => {
   test("approves as the person of the token, with a word", async () => {
     for (const [typed, said] of [
       ["fedcba98", "the plan fedcba98 of prod-a does not wait for approval (any more)"],
-      ["", "no plan of prod-a is named"],
       [digest.slice(0, 5), `no plan of prod-a is named: ${digest.slice(0, 5)} is shorter than 6 characters`],
     ] as const)
       expect((await asked("ann", "approve", "prod-a", typed)).stderr).toContain(`[fleet/no-plan]: ${said}\n`);
+    expect((await asked("ann", "approve", "prod-a", "")).stderr).toContain("fleet approve has an empty argument");
     const silent = await asked("ann", "approve", "prod-a", digest);
     expect([silent.exitCode, silent.stderr]).toEqual([
       3,
