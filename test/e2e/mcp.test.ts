@@ -189,7 +189,7 @@ describe("a person approves", () => {
     });
   });
 
-  const flushing = (volume: object): void =>
+  const declare = (vm: object, volumes: object): void =>
     writeFileSync(
       join(folder, "reconcile.yaml"),
       JSON.stringify({
@@ -198,9 +198,16 @@ describe("a person approves", () => {
         region: "in-west-1",
         service: { base_url: "embedded", timing: { poll_interval: "5ms" } },
         vms: {
-          web: { owner: "ops@acme.example", user_id: "1", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 1 },
+          web: {
+            owner: "ops@acme.example",
+            user_id: "1",
+            image_id: "ubuntu-24.04",
+            flavor_id: "m1.small",
+            size: 1,
+            ...vm,
+          },
         },
-        volumes: { data: { size: 1, ...volume } },
+        volumes,
       }),
     );
   it("in no way, where the plan changes what is protected: no tool lifts a protection", async () => {
@@ -227,26 +234,11 @@ describe("a person approves", () => {
     ["a check asks an address that only the file names", { http: "http://10.9.9.9/" }],
     ["apply needs its check: true", { command: ["true"] }],
   ])("in no way, and nobody is asked, where a closed run refuses it: %s", async (why, check) => {
-    const declare = (flavor_id: string) =>
-      writeFileSync(
-        join(folder, "reconcile.yaml"),
-        JSON.stringify({
-          version: 1,
-          project: "p",
-          region: "in-west-1",
-          service: { base_url: "embedded", timing: { poll_interval: "5ms" } },
-          vms: {
-            web: {
-              ...{ owner: "ops@acme.example", user_id: "1", image_id: "ubuntu-24.04", flavor_id, size: 1 },
-              lifecycle: { verify_resize: { check } },
-            },
-          },
-        }),
-      );
+    const lifecycle = { verify_resize: { check } };
     const env = { RECONCILE_TIME_SCALE: "0" };
-    declare("m1.small");
+    declare({ lifecycle }, {});
     expect((await runCli(["apply", "-y"], { cwd: folder, env })).exitCode).toBe(0);
-    declare("m1.medium");
+    declare({ lifecycle, flavor_id: "m1.medium" }, {});
     const asked: string[] = [];
     const tools = async (tool: (name: string, input?: object) => Promise<{ text: string; isError: boolean }>) => {
       const planned = await tool("plan");
@@ -263,9 +255,9 @@ describe("a person approves", () => {
   });
 
   it("with the word that a volume is flushed, where the plan needs it", async () => {
-    flushing({ attach_to: "web" });
+    declare({}, { data: { size: 1, attach_to: "web" } });
     expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);
-    flushing({});
+    declare({}, { data: { size: 1 } });
     const env = { RECONCILE_TIME_SCALE: "0" };
     await converse(
       folder,
