@@ -221,7 +221,7 @@ describe("a VM that an assertion names", () => {
   const judged = async (
     admitted: "web" | "other" | "\${vm.web.private_ip}",
     kind: "never" | "always",
-    replace?: string,
+    becomes?: "replaced" | "vanished",
   ) => {
     const stage = virtualWorld({ with: ["group.rule.delete"] });
     await stage.apply(await stage.plan(projectOf({ vms })));
@@ -230,7 +230,13 @@ describe("a VM that an assertion names", () => {
     const groups = { front: { rules: [rule(22, address)] } };
     await stage.apply(await stage.plan(projectOf({ vms, groups })));
     const reachability = [{ [kind]: { from: "vm.web", to: "group.front", tcp: 22, ethertype: "IPv4" } }];
-    const options = replace === undefined ? {} : { replace: [replace] };
+    if (becomes === "vanished")
+      await stage.client.deleteVm((await stage.state()).resources.get("vm.web")?.id ?? "", undefined);
+    const options = {
+      replace: becomes === "replaced" ? ["vm.web"] : [],
+      recreate: becomes === "vanished" ? ["vm.web"] : [],
+      acceptService: true,
+    };
     const prepared = await stage.plan(projectOf({ vms, groups, reachability }), options);
     return judgeReachability(prepared, { today: "2026-01-01" }).verdicts.map(({ verdict }) => verdict);
   };
@@ -239,10 +245,13 @@ describe("a VM that an assertion names", () => {
     ["is not admitted by the address of another", "other", "never", undefined, "holds"],
     ["is admitted by its address, as it has to be", "web", "always", undefined, "holds"],
     ["is not admitted by the address of another, as it has to be", "other", "always", undefined, "violated"],
-    ["has another address after it is replaced", "other", "never", "vm.web", "unproven"],
-    ["is not sure to be admitted with another address", "web", "always", "vm.web", "unproven"],
+    ["has another address after it is replaced", "other", "never", "replaced", "unproven"],
+    ["is not sure to be admitted with another address", "web", "always", "replaced", "unproven"],
+    ["has another address after it vanished and is made anew", "other", "never", "vanished", "unproven"],
+    ["is not admitted by the address that it had before it vanished", "web", "never", "vanished", "unproven"],
+    ["is not sure to be admitted after it vanished", "web", "always", "vanished", "unproven"],
     ["is followed by a rule that names it", "${vm.web.private_ip}", "never", undefined, "violated"],
-    ["is not sure to be admitted while it is replaced", "${vm.web.private_ip}", "always", "vm.web", "unproven"],
+    ["is not sure to be admitted while it is replaced", "${vm.web.private_ip}", "always", "replaced", "unproven"],
   ])("%s", async (_, admitted, kind, replace, verdict) => {
     expect(await judged(admitted, kind, replace)).toEqual([verdict]);
   });

@@ -8,8 +8,9 @@ import type { Allowance, Assertion } from "../../../core/model/assertion";
 import { type Computed, textKey } from "../../../core/model/computed";
 import type { Closed, Desired, DesiredGroup } from "../../../core/model/desired";
 import type { SourcePosition } from "../../../core/model/diagnostic";
+import { valueSeen } from "../../../core/model/evidence";
 import { allOfKind, ofKind } from "../../../core/model/kinds";
-import { findSeen } from "../../../core/model/live";
+import { sight } from "../../../core/model/live";
 import { groupNamed, portsWritten, type Rule, remoteIpOf } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
@@ -56,8 +57,10 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
       steps: plan.steps,
       destroys: plan.options.destroy === true,
       addressesOf: (vm) => {
-        const record = records.get(vm);
-        const known = findSeen(live, "vm", record?.id) ?? ofKind(record, "vm");
+        const record = ofKind(records.get(vm), "vm");
+        const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
+        // A VM that is made anew in the place of one that is gone gets another address.
+        const known = sighting?.seen === "gone" ? undefined : (valueSeen(sighting) ?? record);
         return [known?.privateIp, known?.floatingIp].flatMap((ip) => parseCidr(ip ?? "")?.text ?? []);
       },
       madeAnew: new Set(
