@@ -11,17 +11,7 @@ import { type ExposureInput, type Fact, groupWorld, type NotRead, trafficOfFacts
 import type { Intervals } from "./intervals";
 import { type GaplessProof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
-import {
-  covers,
-  inDirection,
-  noTraffic,
-  type Slab,
-  slabAt,
-  slabsOf,
-  subtractTraffic,
-  type Traffic,
-  unknownNetwork,
-} from "./traffic";
+import { covers, inDirection, noTraffic, type Slab, slabAt, slabsOf, subtractTraffic, type Traffic } from "./traffic";
 import { asIpv4, usualWorld, worldIn } from "./world";
 
 export interface DirectionExposure {
@@ -178,9 +168,8 @@ export const opensToWorld = ({ groups }: Exposure, prefix?: number): Address[] =
 function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix: number = usualWorld): boolean {
   for (const { space, slabs } of ingress.gained.values()) {
     if (space.group !== undefined) {
-      const network = unknownNetwork(space.group);
       // All that is given out of IPv6 lies in an eighth of it.
-      if (network !== undefined && network <= prefix + 3) return true;
+      if (space.network !== undefined && space.network <= prefix + 3) return true;
       continue;
     }
     if (unobserved !== undefined) return true;

@@ -30,6 +30,10 @@ export interface Space {
   readonly family: Ethertype;
   /** A group or another set of peers that only the service can resolve; left out: addresses. */
   readonly group?: string;
+  /** The peers are no group: an address group of the service, or an address that is not known yet and may be any. */
+  readonly isOpaque?: boolean;
+  /** Of an address that is not known yet: the network around it, as the length of its prefix. */
+  readonly network?: number | undefined;
   /** A protocol word without a number stands for itself. */
   readonly word?: string;
 }
@@ -77,16 +81,18 @@ function partOfTraffic(
     case "cidr": {
       const interval = intervalOf(remote.cidr);
       return interval === undefined
-        ? { space: { ...space, group: remote.cidr }, slab: { ...line, peers: everyMember } }
+        ? { space: { ...space, group: remote.cidr, isOpaque: true }, slab: { ...line, peers: everyMember } }
         : { space: { ...space, family: familyOfRange(remote.cidr) }, slab: { ...line, peers: [interval] } };
     }
     case "group":
       return { space: { ...space, group: identify(remote.group) }, slab: { ...line, peers: everyMember } };
     // A VM whose address is not known yet is a peer of its own: it will be somebody, and nobody knows whom.
-    case "computed":
-      return prefixOf(remote.text) === "/0"
+    case "computed": {
+      const network = networkAround(remote.text);
+      return network === 0
         ? { space, slab: { ...line, peers: everyAddress[family] } }
-        : { space: { ...space, group: unknownPeer(remote.text) }, slab: { ...line, peers: everyMember } };
+        : { space: { ...space, ...unknownPeer(remote.text, network) }, slab: { ...line, peers: everyMember } };
+    }
   }
 }
 
@@ -94,24 +100,26 @@ function partOfTraffic(
 export const unknownAddressOf = (vm: string, floating: boolean): string =>
   `${vm}, ${floating ? "floating " : ""}address not known yet`;
 
-/** The network around such an address, as the length of its prefix; left out: it is no more than the address. */
-export function unknownNetwork(peer: string): number | undefined {
-  const match = /\/([0-9]+), (?:floating )?address not known yet$/.exec(peer);
-  return match === null ? undefined : Number(match[1]);
-}
-
-const unknownPeer = (text: OpenText): string => {
+/** A VM by its private address alone counts as a group does: it is one in the project's networks. */
+function unknownPeer(text: OpenText, network: number | undefined): Pick<Space, "group" | "isOpaque" | "network"> {
   const open = computedIn(text);
   const [only] = open;
-  if (open.length !== 1 || only === undefined) return `${textKey(text)}, address not known yet`;
-  return unknownAddressOf(`${only.address}${prefixOf(text)}`, only.attribute === "floating_ip");
-};
+  if (open.length !== 1 || only === undefined)
+    return { group: `${textKey(text)}, address not known yet`, isOpaque: true, network };
+  const floating = only.attribute === "floating_ip";
+  const range = network === undefined ? "" : `/${network}`;
+  return {
+    group: unknownAddressOf(`${only.address}${range}`, floating),
+    isOpaque: floating || network !== undefined,
+    network,
+  };
+}
 
-/** `/24`; nothing for one address. */
-const prefixOf = ({ parts }: OpenText): string => {
-  const last = parts.at(-1);
-  return typeof last === "string" && last !== "/32" && last !== "/128" ? last : "";
-};
+/** `24` of `/24`; nothing for one address. */
+function networkAround({ parts }: OpenText): number | undefined {
+  const length = /\/([0-9]+)$/.exec(String(parts.at(-1)))?.[1];
+  return length === undefined || length === "32" || length === "128" ? undefined : Number(length);
+}
 
 /** A sweep along the line: what begins at a point joins, what has ended leaves. */
 function slabsAlong(parts: readonly Slab[]): Slab[] {

@@ -11,17 +11,10 @@ import {
   subtractTraffic,
   type Traffic,
   trafficOfParts,
-  unknownNetwork,
 } from "../exposure/traffic";
 import { hasGroup, isWholeFamily, type LeftOut, mayHoldMembers, type Peers, type ReachQuery } from "./query";
 
 type Asked = Pick<ReachQuery, "direction" | "families" | "spans" | "peers" | "named">;
-
-/** Peers whose addresses nothing here can resolve, and that are no group: the service's address groups, texts not filled in yet. */
-const isOpaque = (group: string): boolean =>
-  group.startsWith("address-group:") ||
-  /(?:floating |\}, )address not known yet$/.test(group) ||
-  unknownNetwork(group) !== undefined;
 
 /** Exact: every flow of it is asked for and admitted. */
 export function admitted(traffic: Traffic, asked: Asked): Traffic {
@@ -62,7 +55,7 @@ export function perhapsAdmitted(traffic: Traffic, asked: Asked): Traffic {
     const addresses = asked.peers.addresses[family];
     const depends =
       !hasGroup(asked.peers.groups, group) &&
-      (isOpaque(group)
+      (space.isOpaque === true
         ? addresses.length > 0 || asked.named.length > 0
         : mayHoldMembers(addresses, family) && !asked.peers.groups.allBut);
     if (depends) for (const slab of cut(slabs, spans, () => everyMember)) parts.push({ space, slab });
