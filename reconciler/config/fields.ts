@@ -5,6 +5,7 @@
 
 import { componentOf } from "../core/model/address";
 import type { Text } from "../core/model/computed";
+import type { PortRange } from "../core/model/rule";
 import { canonicalText, isSayable } from "../core/text/canonical-text";
 import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
@@ -208,6 +209,14 @@ function readInteger<V extends object>(
  * elsewhere.
  */
 export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
+
+/** A port, or a range of ports, as it is written: whether there are such ports is for `arePorts` to say. */
+export function portsIn(value: unknown): PortRange | undefined {
+  const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
+  return match === null ? undefined : { min: Number(match[1]), max: Number(match[2] ?? match[1]) };
+}
+
+export const arePorts = ({ min, max }: PortRange): boolean => min >= 1 && min <= max && max <= 65535;
 
 export const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65535;
 

@@ -3,9 +3,11 @@
  */
 
 import {
+  arePorts,
   fieldOf,
   isGiven,
   isPort,
+  portsIn,
   portsPattern,
   readEnum,
   readOpenText,
@@ -162,10 +164,8 @@ function readPorts(subject: Subject, written: Values, protocol: string): PortRan
   const value = fieldOf(written, "dst_port");
   if (value === undefined) return undefined;
   const at = ["dst_port"];
-  const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
-  const min = Number(match?.[1]);
-  const max = Number(match?.[2] ?? match?.[1]);
-  if (match === null || min < 1 || max > 65535 || min > 65535)
+  const { min, max } = portsIn(value) ?? { min: 0, max: 0 };
+  if (!arePorts({ min: Math.min(min, max), max: Math.max(min, max) }))
     return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010", {
       fix: fixOfPort(value),
     });

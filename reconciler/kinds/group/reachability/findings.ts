@@ -330,14 +330,11 @@ const mostDays = 366;
 
 function allowanceFindings(assertion: Assertion, verdicts: readonly JudgedAssertion[], today: string): Finding[] {
   const now = Date.parse(today);
-  return assertion.allow.flatMap((allowance, index): Finding[] => {
+  return assertion.allow.flatMap((allowance): Finding[] => {
     const source = allowance.source;
     const owner = allowance.owner === undefined ? "" : `; its owner is ${allowance.owner}`;
     const days = Math.round((Date.parse(allowance.until) - now) / dayMs);
-    // Exemptions come before the exceptions among what a question leaves out.
-    const needed = verdicts.some((verdict) =>
-      [...verdict.needed].some((at) => verdict.query.leftOut[at]?.allowance === assertion.allow[index]),
-    );
+    const needed = verdicts.some((verdict) => verdict.needed.some((part) => part.allowance === allowance));
     if (!needed)
       return [
         {

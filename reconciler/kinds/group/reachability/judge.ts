@@ -22,7 +22,7 @@ import {
   uniteTraffic,
 } from "../exposure/traffic";
 import { admitted, everythingAsked, perhapsAdmitted, withoutParts } from "./admitted";
-import type { ReachQuery } from "./query";
+import type { LeftOut, ReachQuery } from "./query";
 
 export type VerdictWord = "holds" | "unproven" | "violated";
 
@@ -41,8 +41,8 @@ export interface JudgedAssertion {
   readonly onlyIn?: Ethertype;
   /** Why it cannot be proved, where no rule is the reason. */
   readonly why?: string;
-  /** Exceptions that are still needed, by their place among those of the assertion. */
-  readonly needed: ReadonlySet<number>;
+  /** Exceptions that are still needed. */
+  readonly needed: readonly LeftOut[];
 }
 
 export interface JudgedGroup {
@@ -110,7 +110,7 @@ export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
 }
 
 const judgedAs =
-  (query: ReachQuery, needed: ReadonlySet<number>) =>
+  (query: ReachQuery, needed: readonly LeftOut[] = []) =>
   (
     word: VerdictWord,
     change: JudgedAssertion["change"],
@@ -124,12 +124,12 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
   const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
   const all = asked(group.ever);
   const still = isUntouched(group);
-  const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
-  const verdict = judgedAs(query, needed);
+  const askedAfter = still ? all : asked(group.after);
+  const verdict = judgedAs(query, neededParts(query, askedAfter));
   const leftOfAll = left(all);
   if (!admitsNothing(leftOfAll)) {
     const before = still ? leftOfAll : left(asked(group.before));
-    const after = still ? leftOfAll : left(asked(group.after));
+    const after = still ? leftOfAll : left(askedAfter);
     const added = group.facts.filter((fact) => fact.addedBy !== undefined);
     const during = added.length === 0 ? noTraffic : left(asked(judge.traffic(added)));
     const fresh = still ? noTraffic : subtractTraffic(uniteTraffic(after, during), before);
@@ -153,14 +153,8 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
   return why === undefined ? verdict("holds", "none", noTraffic) : verdict("unproven", "none", noTraffic, { why });
 }
 
-const noneNeeded: ReadonlySet<number> = new Set();
-
-const neededParts = ({ leftOut, ...query }: ReachQuery, after: Traffic): Set<number> =>
-  new Set(
-    leftOut.flatMap((part, index) =>
-      admitsNothing(admitted(after, { ...query, peers: part.peers, spans: part.spans, named: [] })) ? [] : [index],
-    ),
-  );
+const neededParts = ({ leftOut, ...query }: ReachQuery, after: Traffic): LeftOut[] =>
+  leftOut.filter(({ peers, spans }) => !admitsNothing(admitted(after, { ...query, peers, spans, named: [] })));
 
 function whyUnknown({ group, direction, unknown, assertion }: ReachQuery, { world }: Judge): string | undefined {
   const [vm] = unknown;
@@ -187,7 +181,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   const lost = isUntouched(group) ? noTraffic : losable(given, group, judge, before);
   const fresh = judge.world.fresh.has(query.group);
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
-  const verdict = judgedAs(query, noneNeeded);
+  const verdict = judgedAs(query);
   if (admitsNothing(broken) && admitsNothing(missingAfter))
     return admitsNothing(missingBefore) || fresh
       ? holdsOrUnknown(query, judge, verdict)

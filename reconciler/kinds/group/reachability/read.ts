@@ -1,9 +1,10 @@
 /** `reachability:`: what groups must never, must always and may only admit, from what is written to parties and ports. */
 
 import {
+  arePorts,
   fieldOf,
   isGiven,
-  portsPattern,
+  portsIn,
   readEnum,
   readText,
   readUnmanagedId,
@@ -232,12 +233,10 @@ function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>): ServiceP
 }
 
 function readRange(subject: Subject, value: unknown, path: Path): PortRange | undefined {
-  const match = portsPattern.exec(String(value));
-  const min = Number(match?.[1]);
-  const max = Number(match?.[2] ?? match?.[1]);
-  return match === null || min < 1 || max > 65535 || min > max
-    ? reportValue(subject, path, value, "a port from 1 to 65535, a range such as 8000-8010, or any")
-    : { min, max };
+  const range = portsIn(value);
+  return range !== undefined && arePorts(range)
+    ? range
+    : reportValue(subject, path, value, "a port from 1 to 65535, a range such as 8000-8010, or any");
 }
 
 /** Reads a party of a command line, where a bare key is a group. */
@@ -259,13 +258,11 @@ export function partyFromWord(word: string, addresses: ReadonlySet<string>): Par
 /** `5432`, `8000-8010`, `udp/53`, `icmp`. */
 export function portsFromWord(word: string): ServicePorts | undefined {
   if (word === "icmp") return { protocol: "icmp" };
-  const match = /^(?:(tcp|udp)\/)?(?:(any)|([0-9]{1,5})(?:-([0-9]{1,5}))?)$/.exec(word);
-  if (match === null) return undefined;
-  const protocol = match[1] === "udp" ? "udp" : "tcp";
-  if (match[2] !== undefined) return { protocol };
-  const min = Number(match[3]);
-  const max = Number(match[4] ?? match[3]);
-  return min >= 1 && max <= 65535 && min <= max ? { protocol, ports: { min, max } } : undefined;
+  const [, protocol, text] = /^(?:(tcp|udp)\/)?(.*)$/.exec(word) ?? [];
+  const named = { protocol: protocol === "udp" ? protocol : "tcp" } as const;
+  if (text === "any") return named;
+  const ports = portsIn(text);
+  return ports !== undefined && arePorts(ports) ? { ...named, ports } : undefined;
 }
 
 export const partyText = (party: Party): string => {
