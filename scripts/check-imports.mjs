@@ -74,8 +74,8 @@ const rules = [
   [
     "reconciler/config",
     ["reconciler/core", "reconciler/kinds", "reconciler/kinds:config"],
-    // node:vm runs a pattern of the file within a time limit.
-    ["yaml", "ajv", "node:vm"],
+    // node:vm runs a pattern of the file within a limit, of the processor's time that node:process tells.
+    ["yaml", "ajv", "node:vm", "node:process"],
     "config turns text into desired values; it takes text, not paths",
   ],
   [

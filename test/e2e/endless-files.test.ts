@@ -96,7 +96,7 @@ groups: { x: { name: web, rules: [ { protocol: tcp, dst_port: ${numbers(100)}, r
   expect((await runCli(["validate"], { cwd })).exitCode).toBe(0);
 });
 
-/** Half a second of a processor at most, in the middle of which the process stands still for two. */
+/** Half a second of a processor at most, in the middle of which the process stands still three times, in two tries. */
 const paused = `
 const { fitOf } = require(process.argv[1]);
 const pattern = /^(a+)+$/u;
@@ -105,8 +105,8 @@ const costMs = (text) => {
   pattern.test(text);
   return process.cpuUsage(before).user / 1000;
 };
-const pause = "read now; kill -STOP " + process.pid + "; sleep 2; kill -CONT " + process.pid;
-const { stdin } = require("node:child_process").spawn("sh", ["-c", pause]);
+const pause = "kill -STOP " + process.pid + "; sleep 1.3; kill -CONT " + process.pid + "; sleep 0.05; ";
+const { stdin } = require("node:child_process").spawn("sh", ["-c", "read now; " + pause.repeat(3)]);
 let text = "aaaaaaaaaaaaaaaab";
 while (costMs(text) < 150) text = "a" + text;
 stdin.end("now\\n");
