@@ -11,13 +11,14 @@ import { allOfKind, kindRows, perKind } from "../core/model/kinds";
 import type { Live } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
-import { calendarLeft } from "../core/model/time";
+import { calendarLeft, type Elapsed } from "../core/model/time";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { mustGet } from "../core/text/invariant";
 import { addAll, keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore } from "../store/store";
+import { lookAgain } from "./look-again";
 import { mayShowLater, windowsOf } from "./looked-for";
 import { listOfKind } from "./observe";
 import { openStoredState } from "./plan";
@@ -95,13 +96,13 @@ async function lookForCreates(
   open: readonly Awaited[],
   kind: Kind,
   client: ServiceReader,
-  { clock, timing }: LookingForCreates,
+  ports: LookingForCreates,
   signal: AbortSignal,
 ): Promise<LookedForCreates> {
   const windows = windowsOf(client);
   const shown: Awaited[] = [];
-  for (let left = open; ; ) {
-    const askedAt = clock.now();
+  let left = open;
+  const look = async (askedAt: Elapsed): Promise<LookedForCreates | undefined> => {
     for (const { key, windowMs } of left) {
       const begun = windows.get(key);
       windows.set(key, begun === undefined ? openWindow(windowMs, askedAt) : lookedAgain(begun, askedAt));
@@ -109,16 +110,16 @@ async function lookForCreates(
     const isServed = ({ key }: Awaited): boolean => isWindowOver(mustGet(windows, key));
     const listed = await listOfKind(kind, client, { signal });
     if (signal.aborted) return { status: "aborted" };
-    if (listed.status === "accepted") {
-      addAll(
-        shown,
-        left.filter(({ isIt }) => listed.value.some(isIt)),
-      );
-      left = left.filter((one) => !isServed(one) && !shown.includes(one));
-      if (left.length === 0) return { status: "seen", shown };
-    } else if (listed.status === "rejected" || left.every(isServed)) return { status: "blind", failure: listed };
-    await clock.sleep(timing.pollIntervalMs, signal);
-  }
+    if (listed.status !== "accepted")
+      return listed.status === "rejected" || left.every(isServed) ? { status: "blind", failure: listed } : undefined;
+    addAll(
+      shown,
+      left.filter(({ isIt }) => listed.value.some(isIt)),
+    );
+    left = left.filter((one) => !isServed(one) && !shown.includes(one));
+    return left.length === 0 ? { status: "seen", shown } : undefined;
+  };
+  return (await lookAgain({ ports, signal }, look)) ?? { status: "aborted" };
 }
 
 const isMadeByIntent = ({ id, name }: Listed, intent: Intent): boolean =>

@@ -16,9 +16,9 @@ import { failedState, type LiveGroup, type LiveOf } from "../core/model/live";
 import { type Failure, isGone, isShut, type Outcome } from "../core/model/outcome";
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
-import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { shownAmong } from "../kinds/group/same-traffic";
 import { vmsUnseen } from "../kinds/vm/watch";
+import { lookWithin } from "./look-again";
 import { listOfKind, readOfKind } from "./observe";
 import { noSamples, type Ports, type Samples } from "./ports";
 import { whyUnread } from "./run";
@@ -34,19 +34,19 @@ export async function closingLook(
   open: readonly OpenWrite[],
   looking: ClosingPorts,
 ): Promise<ReadonlyMap<OpenWrite, WhyUnseen>> {
-  const { clock, timing, signal } = looking;
+  const { timing, signal } = looking;
   const unseen = new Map<OpenWrite, WhyUnseen>();
   let left: readonly OpenWrite[] = open.filter((write) => {
     if (write.blind !== undefined) unseen.set(write, { unseen: "nobody-can-look", because: write.blind });
     return write.blind === undefined;
   });
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  let pauseMs = timing.pollIntervalMs / 4;
+  let pauseMs = timing.pollIntervalMs / (4 * growth);
   const before = looking.samples ?? noSamples();
   // Where resources come one at a time, as in a program, each list would be read for a few of them.
   const isOneRun = looking.samples === undefined;
   let samples = !before.isDoubtful;
-  while (left.length > 0) {
+  const look = async (isOver: boolean): Promise<true | undefined> => {
+    pauseMs = Math.min(pauseMs * growth, timing.discoveryWindowMs / 6);
     const { read, believed }: Sampled = samples
       ? sampled(left, looking, before, isOneRun)
       : { read: left, believed: [] };
@@ -58,13 +58,12 @@ export async function closingLook(
     before.isDoubtful ||= isDoubtful;
     samples &&= !isDoubtful;
     left = isDoubtful ? [...missing, ...believed] : missing;
-    window = lookedAgain(window, clock.now());
     // What was only now found worth reading is read at least once.
-    if (left.length === 0 || ((isWindowOver(window) || looking.isStopping()) && believedAreRead(left, unseen))) break;
-    await clock.sleep(pauseMs, signal);
-    pauseMs = Math.min(pauseMs * growth, timing.discoveryWindowMs / 6);
-    if (signal.aborted) break;
-  }
+    const ends = left.length === 0 || ((isOver || looking.isStopping()) && believedAreRead(left, unseen));
+    return ends ? true : undefined;
+  };
+  const options = { pauseMs: () => pauseMs };
+  if (left.length > 0) await lookWithin({ ports: looking, signal }, timing.discoveryWindowMs, look, options);
   for (const write of left) if (!unseen.has(write)) unseen.set(write, notLooked);
   return unseen;
 }

@@ -7,7 +7,7 @@ import { hasPlainNames } from "../core/model/fields";
 import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
-import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { lookWithin } from "./look-again";
 import { listOfKind } from "./observe";
 import { blindAfter } from "./poller";
 import type { Run } from "./run";
@@ -72,21 +72,19 @@ async function lookThrough<K extends Kind>(
   { name, isEnough, windowMs }: Search<LiveOf[K]>,
   run: Run,
 ): Promise<Looked<LiveOf[K]>> {
-  const { client, clock, timing } = run.ports;
   const isNamed = (live: LiveOf[K]): boolean => (hasPlainNames[kind] ? live.name?.toLowerCase() : live.name) === name;
-  let window = openWindow(windowMs, clock.now());
-  for (let failures = 0; ; ) {
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    window = lookedAgain(window, clock.now());
-    const over = isWindowOver(window);
-    const listed = await listOfKind(kind, client, { signal: run.signal, proves: over });
+  let failures = 0;
+  const look = async (isOver: boolean): Promise<Looked<LiveOf[K]> | undefined> => {
+    const listed = await listOfKind(kind, run.ports.client, { signal: run.signal, proves: isOver });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;
       const named = listed.value.filter(isNamed);
       if (isEnough(named)) return { status: "seen", named, all: [] };
-      if (over) return { status: "seen", named, all: listed.value };
-    } else if (over || listed.status === "rejected" || ++failures >= blindAfter)
-      return { status: "blind", failure: listed };
-  }
+      return isOver ? { status: "seen", named, all: listed.value } : undefined;
+    }
+    const isBlind = isOver || listed.status === "rejected" || ++failures >= blindAfter;
+    return isBlind ? { status: "blind", failure: listed } : undefined;
+  };
+  return (await lookWithin(run, windowMs, look, { pauseFirst: true })) ?? { status: "aborted" };
 }

@@ -7,6 +7,7 @@
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
+import type { Elapsed } from "../core/model/time";
 import {
   type Costs,
   cheaperLook,
@@ -38,7 +39,7 @@ export interface SeenVms {
 }
 
 /** `undefined`: keep waiting. */
-export type WaitUntil<T> = (seen: SeenVms) => T | undefined;
+export type WaitUntil<T> = (seen: SeenVms, askedAt: Elapsed) => T | undefined;
 
 export type Waited<T> =
   | { readonly ended: "found"; readonly value: T }
@@ -219,7 +220,7 @@ export function createPoller(
         const [unread] = watcher.ids.flatMap((id) => failed?.get(id) ?? []);
         const answer = unread ?? seen;
         watcher.failures = answer.status === "accepted" ? 0 : watcher.failures + 1;
-        const waited = endOf(watcher, answer, asked);
+        const waited = endOf(watcher, answer, asked, askedAt);
         if (waited === undefined) {
           if (watcher.since <= asked) watcher.missedMs = askedAt - watcher.from;
           continue;
@@ -253,7 +254,12 @@ export function createPoller(
   }
 
   /** How a wait ends with what was just seen; `undefined`: it goes on. */
-  function endOf(watcher: PollWatcher, seen: Outcome<SeenVms>, asked: number): Waited<unknown> | undefined {
+  function endOf(
+    watcher: PollWatcher,
+    seen: Outcome<SeenVms>,
+    asked: number,
+    askedAt: Elapsed,
+  ): Waited<unknown> | undefined {
     const over = isWindowOver(watcher.window);
     if (seen.status !== "accepted") {
       const isBlind = over || seen.status === "rejected" || watcher.failures >= blindAfter;
@@ -261,7 +267,7 @@ export function createPoller(
     }
     // A list that was asked for before the wait began proves nothing, neither that it shows nor that it does not.
     if (watcher.since > asked) return undefined;
-    const value = watcher.look(seen.value);
+    const value = watcher.look(seen.value, askedAt);
     if (value !== undefined) return { ended: "found", value };
     return over ? { ended: "timeout" } : undefined;
   }

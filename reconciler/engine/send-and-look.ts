@@ -13,8 +13,9 @@
  *   refused otherwise                                        refused
  */
 import type { Failure, Outcome, Rejection } from "../core/model/outcome";
-import { untilNextLook } from "../core/schedule/pace";
+import type { Elapsed } from "../core/model/time";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { lookWithin, soonAtFirst } from "./look-again";
 import type { Run } from "./run";
 
 export type SeenAfterwards =
@@ -100,20 +101,16 @@ export const onceArrived = (look: LookAfterwards, run: Run): Promise<SeenAfterwa
 
 async function lookUntil(look: LookAfterwards, run: Run, until: "shown" | "arrived"): Promise<SeenAfterwards> {
   const { clock, timing } = run.ports;
-  const started = clock.now();
-  let still = openWindow(timing.discoveryWindowMs, started);
-  let whole = openWindow(timing.vmCreateTimeoutMs, started);
-  for (let pauses = until === "shown"; ; pauses = true) {
-    if (pauses) {
-      const waitedMs = clock.now() - started;
-      await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
-      if (run.signal.aborted) return "cannot-tell";
-    }
+  let still = openWindow(timing.discoveryWindowMs, clock.now());
+  const lookOnce = async (isOver: boolean, askedAt: Elapsed): Promise<SeenAfterwards | undefined> => {
     const seen = await look();
-    if (seen !== "changing" && (seen !== "not-done" || until === "arrived")) return seen;
-    const now = clock.now();
-    whole = lookedAgain(whole, now);
-    still = seen === "changing" ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
-    if (seen === "changing" ? isWindowOver(whole) : isWindowOver(still)) return seen;
-  }
+    if (seen === "changing") {
+      still = openWindow(timing.discoveryWindowMs, askedAt);
+      return isOver ? seen : undefined;
+    }
+    still = lookedAgain(still, askedAt);
+    return seen !== "not-done" || until === "arrived" || isWindowOver(still) ? seen : undefined;
+  };
+  const options = { pauseFirst: until === "shown", pauseMs: soonAtFirst(timing) };
+  return (await lookWithin(run, timing.vmCreateTimeoutMs, lookOnce, options)) ?? "cannot-tell";
 }

@@ -8,7 +8,7 @@ import { hasErrors } from "../core/model/diagnostic";
 import { idsNamedBy } from "../core/model/facts";
 import { findSeen } from "../core/model/live";
 import type { Disk } from "../core/model/recorded";
-import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { lookWithin } from "../engine/look-again";
 import { emptied, leaving, saysOfUnseen, unseenFields } from "./differences";
 import { hangsElsewhere, stillShownOn } from "./guards";
 import { type HandlerService, type Props, throwErrors } from "./handler";
@@ -121,7 +121,7 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
     const isRefused = !flushStated(before) && seen.plan.consents.some(({ kind }) => kind === "flush");
     const comesOff = shape.hangsOn !== undefined && seen.plan.steps.length > 1;
     if (!isRefused && !comesOff) return seen;
-    const { client, clock, timing } = service;
+    const { client } = service;
     let planned = await look(client, "fresh");
     const from = takenOffFrom(service, id);
     if (from === undefined) return planned;
@@ -130,12 +130,12 @@ export function resourcePlans<K extends Kind>(shape: Shape<K>) {
       return shown === undefined ? undefined : shape.hangsOn?.(shown);
     };
     // A list may be behind: it still shows the volume where it was taken off.
-    let window = openWindow(timing.discoveryWindowMs, clock.now());
-    while (hostShown() === from && !isWindowOver(window) && !signal.aborted) {
-      await clock.sleep(timing.pollIntervalMs, signal);
+    const again = async (isOver: boolean): Promise<true | undefined> => {
       planned = await look(client, "fresh");
-      window = lookedAgain(window, clock.now());
-    }
+      return isOver || hostShown() !== from ? true : undefined;
+    };
+    if (hostShown() === from)
+      await lookWithin({ ports: service, signal }, service.timing.discoveryWindowMs, again, { pauseFirst: true });
     const host = hostShown();
     if (host === from) throw stillShownOn(`${kind} ${id}`, host);
     if (host !== undefined) throw hangsElsewhere(`${kind} ${id}`, host);

@@ -46,6 +46,23 @@ describe("a request whose answer may be lost", () => {
     expect(`${outcome.status}, sent ${sent}`).toBe(ends);
   });
 
+  it("is not taken for not done by a look that was asked before the window was over and answered after it", async () => {
+    const { run } = await loneRun();
+    const { clock, timing } = run.ports;
+    const from = clock.now();
+    let sent = 0;
+    const outcome = await sendAndLook(
+      async () => (sent++ === 0 ? lost : yes),
+      async () => {
+        const askedAt = clock.now();
+        await clock.sleep(0.35 * timing.discoveryWindowMs);
+        return askedAt - from > 0.9 * timing.discoveryWindowMs ? "done" : "not-done";
+      },
+      run,
+    );
+    expect([outcome.status, sent]).toEqual(["accepted", 1]);
+  });
+
   it("takes no refusal for the effect where the caller does not say that one may be", async () => {
     const { run } = await loneRun();
     const outcome = await sendAndLook<undefined>(

@@ -35,3 +35,21 @@ it.each<readonly [what: string, outcome: Outcome<LiveVolume>, isCut: boolean, en
   const result = await waitForVolume(watch, "d-1", { for: "attached", vmId: "v-1" });
   expect([result.end, looks]).toEqual([end, 1]);
 });
+
+it("a look counts from when it was asked, however long its answer took", async () => {
+  const clock = virtualClock(() => undefined);
+  const from = clock.now();
+  const windowMs = defaultTiming.discoveryWindowMs;
+  const client = {
+    async getVolume() {
+      const isLate = clock.now() - from > 0.9 * windowMs;
+      await clock.sleep(0.35 * windowMs);
+      return isLate ? shown : { status: "accepted", value: { ...volume, attachedTo: null } };
+    },
+  } as unknown as ServiceClient;
+  const watch = {
+    ...{ client, clock, timing: defaultTiming, signal: new AbortController().signal },
+    ...{ progress: () => undefined, waited: () => undefined },
+  };
+  expect(await waitForVolume(watch, "d-1", { for: "attached", vmId: "v-1" })).toMatchObject({ end: "done" });
+});

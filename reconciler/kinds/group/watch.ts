@@ -3,7 +3,7 @@ import { canonicalLiveRule, type GroupIdentity } from "../../core/canonical/rule
 import type { LiveGroup } from "../../core/model/live";
 import { type Failure, isGone, isShut, type Outcome } from "../../core/model/outcome";
 import type { Rule } from "../../core/model/rule";
-import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { lookWithin } from "../../engine/look-again";
 import type { Ports } from "../../engine/ports";
 import {
   couldNotLook,
@@ -16,7 +16,7 @@ import {
   stoppedWhile,
 } from "../../engine/run";
 import { admissionText, describeTraffic } from "./exposure/describe";
-import { admitsNothing, intersectTraffic, subtractTraffic, trafficOf } from "./exposure/traffic";
+import { admitsNothing, intersectTraffic, subtractTraffic, type Traffic, trafficOf } from "./exposure/traffic";
 
 export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;
@@ -66,28 +66,25 @@ async function lookForGroup(
 }
 
 export async function waitUntilGroupGone(id: string, name: string, watch: GroupWatch): Promise<StepResult> {
-  const { clock, timing, signal } = watch;
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  for (;;) {
-    window = lookedAgain(window, clock.now());
+  const { timing, signal } = watch;
+  const ended = await lookWithin({ ports: watch, signal }, timing.discoveryWindowMs, async (isOver) => {
     const looked = await lookForGroup(id, watch);
     if (looked === "gone") return doneAndSeen;
     if (typeof looked === "object" && "blind" in looked)
       return doneUnseen({ ...{ kind: "group", id, field: "absence", value: id }, said: "that it is gone", ...looked });
-    const isOver = isWindowOver(window);
     if (looked !== "there" && (isOver || looked.failure.status === "rejected"))
       return deletedUnseen(`group ${name}`, looked.failure);
-    if (isOver)
-      return {
-        end: "failed",
-        code: "apply/timeout",
-        message: `the service accepted the delete of group ${name}, and still shows it after ${Math.round(timing.discoveryWindowMs / 1000)} s`,
-        fix: "run the same command again: it deletes the group once more",
-      };
-    await clock.sleep(timing.pollIntervalMs, signal);
-    if (signal.aborted) return stoppedWhile("waiting for it");
-  }
+    return isOver ? stillThere(name, timing.discoveryWindowMs) : undefined;
+  });
+  return ended ?? stoppedWhile("waiting for it");
 }
+
+const stillThere = (name: string, waitedMs: number): StepResult => ({
+  end: "failed",
+  code: "apply/timeout",
+  message: `the service accepted the delete of group ${name}, and still shows it after ${Math.round(waitedMs / 1000)} s`,
+  fix: "run the same command again: it deletes the group once more",
+});
 
 /** A rule that is to go, and what shares traffic with it and is declared. */
 export interface GoingRule {
@@ -104,26 +101,25 @@ export interface GoingRule {
 export async function whyItStays(
   { groupId, ruleId, rule, declared }: GoingRule,
   identify: GroupIdentity,
-  { ports: { client, clock, timing }, signal }: Run,
+  run: Run,
 ): Promise<StepResult | undefined> {
   const shared = intersectTraffic(trafficOf([rule], identify), trafficOf(declared, identify));
   if (admitsNothing(shared)) return undefined;
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  for (;;) {
-    window = lookedAgain(window, clock.now());
-    const listed = await client.listRules(groupId, { signal });
-    if (listed.status !== "accepted") return isShut(listed) ? undefined : couldNotLook(`group ${groupId}`, listed);
+  const { client, timing } = run.ports;
+  const ended = await lookWithin<{ readonly why?: StepResult }>(run, timing.discoveryWindowMs, async (isOver) => {
+    const listed = await client.listRules(groupId, { signal: run.signal });
+    if (listed.status !== "accepted") return isShut(listed) ? {} : { why: couldNotLook(`group ${groupId}`, listed) };
     const others = listed.value.filter(({ id }) => id !== ruleId).map(canonicalLiveRule);
     const alone = subtractTraffic(shared, trafficOf(others, identify));
-    if (admitsNothing(alone)) return undefined;
-    if (signal.aborted && !isWindowOver(window)) return stoppedBefore("waiting for the rules that take its place");
-    if (isWindowOver(window))
-      return {
-        end: "failed",
-        code: "apply/rule-needed",
-        message: `nothing was sent: no other rule shows that it admits ${describeTraffic(alone).map(admissionText).join(", ")}, which is declared`,
-        fix: "run the same command again: it looks first; if it does not help, write the rules as the service shows them",
-      };
-    await clock.sleep(timing.pollIntervalMs, signal);
-  }
+    if (admitsNothing(alone)) return {};
+    return isOver ? { why: ruleNeeded(alone) } : undefined;
+  });
+  return ended === undefined ? stoppedBefore("waiting for the rules that take its place") : ended.why;
 }
+
+const ruleNeeded = (alone: Traffic): StepResult => ({
+  end: "failed",
+  code: "apply/rule-needed",
+  message: `nothing was sent: no other rule shows that it admits ${describeTraffic(alone).map(admissionText).join(", ")}, which is declared`,
+  fix: "run the same command again: it looks first; if it does not help, write the rules as the service shows them",
+});

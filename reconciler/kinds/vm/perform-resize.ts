@@ -6,8 +6,8 @@ import { toSay } from "../../core/model/fix";
 import { findSeen, type LiveVm, powerShown } from "../../core/model/live";
 import { type Failure, isRefusedAs } from "../../core/model/outcome";
 import type { ActionOf, Step } from "../../core/plan/step";
-import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
+import { lookWithin } from "../../engine/look-again";
 import { recordAsBefore, recordEnd, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
@@ -189,17 +189,14 @@ async function becomesSo(
   vm: LiveVm | undefined,
   run: Run,
 ): Promise<boolean | "stopped"> {
-  const { clock, timing } = run.ports;
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  for (let seen = vm; seen !== undefined && !isSo(seen); ) {
-    window = lookedAgain(window, clock.now());
-    if (isWindowOver(window)) return false;
-    if (run.signal.aborted) return "stopped";
-    await clock.sleep(timing.pollIntervalMs, run.signal);
+  if (vm === undefined || isSo(vm)) return true;
+  const look = async (isOver: boolean): Promise<boolean | undefined> => {
     const read = await fetchVm(run, id);
-    if (read.seen) seen = read.vm;
-  }
-  return true;
+    if (read.seen && (read.vm === undefined || isSo(read.vm))) return true;
+    return isOver ? false : undefined;
+  };
+  const ended = await lookWithin(run, run.ports.timing.discoveryWindowMs, look, { pauseFirst: true });
+  return ended ?? "stopped";
 }
 
 const stoppedLooking = stoppedWhile("waiting for the VM to show the flavor that was decided");

@@ -13,6 +13,7 @@ import { calendarAge } from "../../core/model/time";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { onlyDefined } from "../../core/text/objects";
+import { lookWithin } from "../../engine/look-again";
 import {
   doneAndSeen,
   doneUnseen,
@@ -137,32 +138,24 @@ const snapshotMissing = "apply/snapshot-missing";
 async function awaitImage(step: Step<"vm.snapshot">, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
   const { clock, timing } = run.ports;
   const started = clock.now();
-  let listed = openWindow(withinMs, started);
   let usable = openWindow(timing.vmCreateTimeoutMs, started);
   let shown: string | undefined;
-  try {
-    for (;;) {
-      const images = await imagesListed(run);
-      if (images.status !== "accepted") return unlistable(images, "what the snapshot was to save is not touched");
-      const image = imageOf(intent, images.value);
-      if (image !== undefined && (image.phase === undefined || image.phase === "ready"))
-        return { ...doneAndSeen, message: `image ${image.id}` };
-      if (image?.phase === "failed") return failedImage(step, image);
-      if (image?.status !== undefined && image.status !== shown) {
-        shown = image.status;
-        run.progress(step, `image ${image.id}: ${shown}`);
-      }
-      if (run.signal.aborted) return stoppedWhile(`waiting for the image ${intent.name}`);
-      const now = clock.now();
-      listed = lookedAgain(listed, now);
-      usable = lookedAgain(usable, now);
-      if (image === undefined && isWindowOver(listed)) return unlisted(step, intent, now - started);
-      if (image !== undefined && isWindowOver(usable)) return unfinished(image, now - started);
-      await clock.sleep(timing.pollIntervalMs, run.signal);
+  const ended = await lookWithin<StepResult>(run, withinMs, async (isOver, askedAt) => {
+    usable = lookedAgain(usable, askedAt);
+    const images = await imagesListed(run);
+    if (images.status !== "accepted") return unlistable(images, "what the snapshot was to save is not touched");
+    const image = imageOf(intent, images.value);
+    if (image === undefined) return isOver ? unlisted(step, intent, clock.now() - started) : undefined;
+    if (image.phase === undefined || image.phase === "ready") return { ...doneAndSeen, message: `image ${image.id}` };
+    if (image.phase === "failed") return failedImage(step, image);
+    if (image.status !== undefined && image.status !== shown) {
+      shown = image.status;
+      run.progress(step, `image ${image.id}: ${shown}`);
     }
-  } finally {
-    run.waited(step, clock.now() - started);
-  }
+    return isWindowOver(usable) ? unfinished(image, clock.now() - started) : undefined;
+  });
+  run.waited(step, clock.now() - started);
+  return ended ?? stoppedWhile(`waiting for the image ${intent.name}`);
 }
 
 const inSeconds = (ms: number): string => `${Math.round(ms / 1000)} s`;

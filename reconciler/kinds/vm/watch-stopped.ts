@@ -5,8 +5,8 @@
 import type { LiveVm } from "../../core/model/live";
 import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
-import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { inShell } from "../../core/text/in-shell";
+import { lookWithin } from "../../engine/look-again";
 import { couldNotLook, type Run, type StepResult, stoppedBefore } from "../../engine/run";
 import { canSee, fetchVmCheaply } from "./watch";
 
@@ -19,11 +19,10 @@ export interface StoppedProof {
 
 /** Each branch is one thing that a look at the VM can prove; the rest looks again. */
 export async function proveStopped(step: Step, run: Run, id: string): Promise<StoppedProof> {
-  const { clock, timing } = run.ports;
   const shown = await shownToMany(run, id);
   if (shown?.phase === "stopped") return { vm: shown };
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  for (;;) {
+  let shownLast = shown;
+  const proof = await lookWithin<StoppedProof>(run, run.ports.timing.discoveryWindowMs, async (isOver) => {
     const read = canSee(run) ? await fetchVmCheaply(run, id) : undefined;
     if (read !== undefined && read.status !== "accepted")
       return isGone(read) ? {} : { result: couldNotLook(`VM ${id}`, read) };
@@ -32,11 +31,10 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
     if (vm?.status === undefined)
       return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: stopUnproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
-    window = lookedAgain(window, clock.now());
-    if (vm.phase === "failed" || isWindowOver(window)) return { result: notStopped(vm) };
-    if (run.signal.aborted) return { result: stoppedBefore(`waiting for VM ${vm.name} to be stopped`) };
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-  }
+    shownLast = vm;
+    return vm.phase === "failed" || isOver ? { result: notStopped(vm) } : undefined;
+  });
+  return proof ?? { result: stoppedBefore(`waiting for VM ${shownLast?.name ?? id} to be stopped`) };
 }
 
 /**

@@ -150,11 +150,11 @@ export async function waitForVm(
   let still = openWindow(run.ports.timing.discoveryWindowMs, started);
   let same = { status: shown?.status, window: still };
   const waited = await run.poller.watch(
-    ({ byId }) => {
+    ({ byId }, askedAt) => {
       const vm = byId.get(id);
-      const now = run.ports.clock.now();
-      still = lookedAgain(still, now);
-      const window = vm?.status === same.status ? lookedAgain(same.window, now) : openWindow(still.lengthMs, now);
+      still = lookedAgain(still, askedAt);
+      const window =
+        vm?.status === same.status ? lookedAgain(same.window, askedAt) : openWindow(still.lengthMs, askedAt);
       same = { status: vm?.status, window };
       moved ||= (vm?.phase === "changing" && vm.status !== undefined) || isWindowOver(still);
       const verdict =

@@ -6,11 +6,12 @@ import { isOtherName } from "../../core/canonical/names";
 import { showsEffect } from "../../core/diff/effect";
 import type { LiveVolume } from "../../core/model/live";
 import { isGone, isShut, type Outcome, type Rejection, valueIn } from "../../core/model/outcome";
+import type { Elapsed } from "../../core/model/time";
 import type { Step } from "../../core/plan/step";
-import { untilNextLook } from "../../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../../core/schedule/settle";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { onlyDefined } from "../../core/text/objects";
+import { lookWithin, soonAtFirst } from "../../engine/look-again";
 import type { Ports } from "../../engine/ports";
 import {
   deletedUnseen,
@@ -81,17 +82,14 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   const started = clock.now();
   let first = openWindow(timing.discoveryWindowMs, started);
   let still = first;
-  let whole = openWindow(timing.vmCreateTimeoutMs, started);
   let shown: string | undefined;
-  for (;;) {
+  const look = async (isOver: boolean, askedAt: Elapsed): Promise<StepResult | undefined> => {
     const outcome = await client.getVolume(id, { signal });
     if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) return endUnread(outcome, write);
     const live = valueIn(outcome);
-    const now = clock.now();
-    first = lookedAgain(first, now);
-    whole = lookedAgain(whole, now);
-    still = live?.changing === true ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
+    first = lookedAgain(first, askedAt);
+    still = live?.changing === true ? openWindow(timing.discoveryWindowMs, askedAt) : lookedAgain(still, askedAt);
     const isUnsaid = live?.unsaid === true && isWindowOver(first);
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
     if (verdict.status === "settled") {
@@ -104,13 +102,13 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
       shown = live.status;
       watch.progress(shown);
     }
-    const waited = now - started;
-    if (isWindowOver(whole)) return notShown(wait, outcome, waited, "vm_create_timeout", shown);
-    if (isWindowOver(still)) return notShown(wait, outcome, waited, "discovery_window", shown);
-    await clock.sleep(untilNextLook({ waitedMs: waited, mayBeSoon: true }, timing.pollIntervalMs), signal);
-    watch.waited(clock.now() - started - waited);
-    if (signal.aborted) return interrupted;
-  }
+    const limit = isOver ? "vm_create_timeout" : isWindowOver(still) ? "discovery_window" : undefined;
+    return limit === undefined ? undefined : notShown(wait, outcome, clock.now() - started, limit, shown);
+  };
+  const looking = { ports: watch, signal };
+  const ended = await lookWithin(looking, timing.vmCreateTimeoutMs, look, { pauseMs: soonAtFirst(timing) });
+  watch.waited(clock.now() - started);
+  return ended ?? interrupted;
 }
 
 const interrupted = stoppedWhile("waiting for the volume");
