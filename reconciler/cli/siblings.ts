@@ -117,18 +117,19 @@ const wayOut = (one: Family["one"]): string => `put \${env} into the name, so th
 const inTurns = (one: Family["one"]): string => `Two ${one}s that have one resource change it in turns`;
 
 /**
- * `by`: what it would be taken over by. An id is somebody's word, which another name does not change; an open create whose
- * answer was lost would take it for what it made, and it is the other's, so that made nothing.
+ * `by`: what it would be taken over by. What an import names is somebody's word, which another name of the resource does
+ * not change; an open create whose answer was lost would take it for what it made, and it is the other's, so that made
+ * nothing.
  */
 function isHeld(
   one: Family["one"],
   address: string,
   id: string,
   { sibling, record }: HeldResource,
-  by: "id" | "open" | "name",
+  by: "import" | "open" | "name",
 ): Diagnostic {
   const fixes = {
-    id: `import another id, or take the imports entry out: this one stays with the ${sibling}`,
+    import: `import another one, or take the imports entry out: this one stays with the ${sibling}`,
     open: `${fixText(toRun(["state resolve", address, "--not-created"]))}, and ${wayOut(one)}`,
     name: wayOut(one),
   };
@@ -166,10 +167,10 @@ export async function refuseSiblings(family: Family, prepared: Prepared): Promis
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
     const isOpen = prepared.state.intents.has(address);
-    const isNamed = desired.imports.some((wanted) => wanted.to === address && wanted.id !== undefined);
-    const by = isOpen ? "open" : isNamed ? "id" : "name";
+    const wanted = desired.imports.find(({ to }) => to === address);
+    const by = isOpen ? "open" : wanted === undefined ? "name" : "import";
     if (found !== undefined) return [{ ...isHeld(one, address, id, found, by), source }];
-    return isOpen || isNamed || siblings.warnings.length === 0
+    return isOpen || wanted?.id !== undefined || siblings.warnings.length === 0
       ? []
       : [{ ...isUnread(address, id, siblings.warnings), source }];
   });
@@ -202,5 +203,5 @@ export async function heldBySibling(
   const family = environmentsOf(session);
   const { find, warnings } = await readSiblings(family);
   const found = find(kind, { id });
-  return found === undefined ? warnings : [isHeld(family.one, address, id, found, "id")];
+  return found === undefined ? warnings : [isHeld(family.one, address, id, found, "import")];
 }

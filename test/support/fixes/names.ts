@@ -1,4 +1,5 @@
 /** Names and addresses that are taken, wrong or moved, and imports. */
+import type { World } from "../follower";
 import {
   all,
   applied,
@@ -238,16 +239,19 @@ export const names = {
       follow: [{ hand: /put \$\{env\} into the name/, done: rewritten("staging-web", '"${env}-web"') }],
       others: [1, 1, 0],
     },
-    {
-      name: "an imports entry names it by its id",
-      files: file('vms: { web: { name: "${env}-web" } }', { more: "environments: { staging: {}, prod: {} }\n" }),
-      before: both(runs("apply", "-y", "--env", "staging"), (here) =>
-        rewritten("environments:", `imports: [{ to: vm.web, id: "${here.idOf("staging-web")}" }]\nenvironments:`)(here),
-      ),
-      command: ["apply", "-y", "--env", "prod"],
-      follow: [{ hand: /take the imports entry out/, done: rewritten(/imports: .*\n/, "") }],
-      others: [1, 1, 0],
-    },
+    ...["id", "name"].map(
+      (key): World => ({
+        name: `an imports entry names it by its ${key}`,
+        files: file('vms: { web: { name: "${env}-web" } }', { more: "environments: { staging: {}, prod: {} }\n" }),
+        before: both(runs("apply", "-y", "--env", "staging"), (here) => {
+          const named = key === "id" ? here.idOf("staging-web") : "staging-web";
+          rewritten("environments:", `imports: [{ to: vm.web, ${key}: "${named}" }]\nenvironments:`)(here);
+        }),
+        command: ["apply", "-y", "--env", "prod"],
+        follow: [{ hand: /take the imports entry out/, done: rewritten(/imports: .*\n/, "") }],
+        others: [1, 1, 0],
+      }),
+    ),
   ],
   "import/for-each": [
     {
