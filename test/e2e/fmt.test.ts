@@ -40,10 +40,12 @@ it("leaves what is another program's in a folder, and formats it where it is nam
   const read = (file: string): string => readFileSync(join(folder, file), "utf8");
   const ran = await runCli(["fmt", "."], { cwd: folder });
   expect(ran).toMatchObject({ exitCode: 0, stdout: "reconcile.yaml\n" });
-  expect(ran.stderr).toContain("compose.yaml is left as it is: services is no key of a desired state.");
+  expect(ran.stderr).toContain(
+    "compose.yaml is left as it is: services is no key of a desired state. Named by itself, it is formatted.\n",
+  );
   expect(ran.stderr).toContain("playbook.yaml is left as it is: a list is no form of a desired state.");
   expect(ran.stderr).toContain("values.yaml is left as it is: name is no key");
-  expect(ran.stderr).toContain("several.yaml is left as it is: kind is no key");
+  expect(ran.stderr).toContain("several.yaml is left as it is: kind is no key of a desired state.\n");
   expect(read("compose.yaml")).toBe(compose);
   expect((await runCli(["fmt", "compose.yaml"], { cwd: folder })).stdout).toBe("compose.yaml\n");
   expect(read("compose.yaml")).toBe("services: { web: { image: nginx } }\nvolumes: {}\n");

@@ -34,12 +34,13 @@ export const fmtCommand = command({
     let changed = 0;
     for (const path of paths) {
       const { file, text } = readSourceFile(path);
-      const other = named.includes(path) ? undefined : topOfOther(path);
+      const other = named.includes(path) ? undefined : topOfOther({ file, text });
+      const formatted = formatYaml(text);
       if (other !== undefined) {
-        output.note(`${file} is left as it is: ${other} of a desired state. Named by itself, it is formatted.`);
+        const way = "problem" in formatted ? "" : " Named by itself, it is formatted.";
+        output.note(`${file} is left as it is: ${other} of a desired state.${way}`);
         continue;
       }
-      const formatted = formatYaml(text);
       if ("problem" in formatted) {
         diagnostics.push(...unformatted(formatted, { file, text }));
         continue;
@@ -59,8 +60,7 @@ export const fmtCommand = command({
  * What a file of a folder has at its top and no file of ours has: it is another program's, such as a compose file. Of
  * several documents the first one tells.
  */
-function topOfOther(path: string): string | undefined {
-  const { file, text } = readSourceFile(path);
+function topOfOther({ file, text }: ConfigSource): string | undefined {
   const documents = text
     .split(/^---(?=\s|$)/m)
     .map((document) => readYaml({ file, text: document }, collectProblems()));
