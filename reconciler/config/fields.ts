@@ -211,7 +211,7 @@ function readInteger<V extends object>(
 export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
 
 /** A port, or a range of ports, as it is written: whether there are such ports is for `arePorts` to say. */
-export function portsIn(value: unknown): PortRange | undefined {
+export function portsOfText(value: unknown): PortRange | undefined {
   const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
   return match === null ? undefined : { min: Number(match[1]), max: Number(match[2] ?? match[1]) };
 }

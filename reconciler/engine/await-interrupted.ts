@@ -18,7 +18,7 @@ import { addAll, keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore } from "../store/store";
-import { lookAgain } from "./look-again";
+import { lookRepeatedly } from "./look-again";
 import { mayShowLater, windowsOf } from "./looked-for";
 import { listOfKind } from "./observe";
 import { openStoredState } from "./plan";
@@ -119,7 +119,7 @@ async function lookForCreates(
     left = left.filter((one) => !isServed(one) && !shown.includes(one));
     return left.length === 0 ? { status: "seen", shown } : undefined;
   };
-  return (await lookAgain({ ports, signal }, look)) ?? { status: "aborted" };
+  return (await lookRepeatedly({ ports, signal }, look)) ?? { status: "aborted" };
 }
 
 const isMadeByIntent = ({ id, name }: Listed, intent: Intent): boolean =>

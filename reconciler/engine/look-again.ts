@@ -14,7 +14,7 @@ export const soonAtFirst =
   (waitedMs: number): number =>
     untilNextLook({ waitedMs, mayBeSoon: true }, pollIntervalMs);
 
-interface Looking {
+interface LookingRun {
   readonly ports: Pick<Ports, "clock" | "timing">;
   readonly signal: AbortSignal;
 }
@@ -27,8 +27,8 @@ interface LookingOptions {
 }
 
 /** `look`: how the wait ends; `undefined`: not yet. Ends with `undefined` where the run was stopped first. */
-export async function lookAgain<T>(
-  { ports: { clock, timing }, signal }: Looking,
+export async function lookRepeatedly<T>(
+  { ports: { clock, timing }, signal }: LookingRun,
   look: (askedAt: Elapsed) => Promise<T | undefined>,
   { pauseFirst = false, pauseMs = () => timing.pollIntervalMs }: LookingOptions = {},
 ): Promise<T | undefined> {
@@ -45,13 +45,13 @@ export async function lookAgain<T>(
 
 /** `isOver`: the look is the last one, and has to say how the wait ends. */
 export function lookWithin<T>(
-  looking: Looking,
+  looking: LookingRun,
   windowMs: number,
   look: (isOver: boolean, askedAt: Elapsed) => Promise<T | undefined>,
   options?: LookingOptions,
 ): Promise<T | undefined> {
   let window: Window = openWindow(windowMs, looking.ports.clock.now());
-  return lookAgain(
+  return lookRepeatedly(
     looking,
     (askedAt) => {
       window = lookedAgain(window, askedAt);

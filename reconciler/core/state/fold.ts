@@ -18,6 +18,7 @@ import {
   type RecordedResource,
   type State,
   type StateChange,
+  type Transfer,
 } from "../model/recorded";
 import { ifAny, onlyDefined } from "../text/objects";
 import { isMadeBy, noteFormer, runBegins, runEnds } from "./history";
@@ -121,23 +122,14 @@ export type MutableState = { -readonly [K in keyof StateHead]: StateHead[K] } & 
  */
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
-    case "resource": {
-      const { address, record } = change;
-      noteFormer(state.runs?.at(-1), address, state.resources.get(address), record, state.intents.get(address));
-      if (record === null) state.resources.delete(address);
-      else {
-        takeNewId(state, address, record);
-        state.resources.set(address, record);
-      }
+    case "resource":
+      applyRecord(state, change.address, change.record);
       return;
-    }
     case "intent":
-      if (change.intent === null) state.intents.delete(change.address);
-      else state.intents.set(change.address, change.intent);
+      putOrTake(state.intents, change.address, change.intent);
       return;
     case "orphan":
-      if (change.orphan === null) state.orphans.delete(change.key);
-      else state.orphans.set(change.key, change.orphan);
+      putOrTake(state.orphans, change.key, change.orphan);
       return;
     case "scope":
       state.scope = change.scope;
@@ -154,13 +146,9 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "seen":
       state.seen = seenAfter(state.seen, change);
       return;
-    case "transfer": {
-      const { id, transfer } = change;
-      const { [id]: _, ...others } = state.moves ?? {};
-      state.moves = transfer === null ? others : { ...others, [id]: transfer };
-      if (transfer?.side === "gave") state.seen = seenWithout(state.seen, transfer.addresses);
+    case "transfer":
+      applyTransfer(state, change.id, change.transfer);
       return;
-    }
     case "runs":
       state.runs = change.runs;
       return;
@@ -169,6 +157,24 @@ export function applyChange(state: MutableState, change: StateChange): void {
     default:
       change satisfies never;
   }
+}
+
+/** `null` takes it away. */
+function putOrTake<K, V>(all: Map<K, V>, key: K, value: V | null): void {
+  if (value === null) all.delete(key);
+  else all.set(key, value);
+}
+
+function applyRecord(state: MutableState, address: Address, record: RecordedResource | null): void {
+  noteFormer(state.runs?.at(-1), address, state.resources.get(address), record, state.intents.get(address));
+  if (record !== null) takeNewId(state, address, record);
+  putOrTake(state.resources, address, record);
+}
+
+function applyTransfer(state: MutableState, id: string, transfer: Transfer | null): void {
+  const { [id]: _, ...others } = state.moves ?? {};
+  state.moves = transfer === null ? others : { ...others, [id]: transfer };
+  if (transfer?.side === "gave") state.seen = seenWithout(state.seen, transfer.addresses);
 }
 
 /**

@@ -110,11 +110,10 @@ export function comparison(
   entry: Known<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
-  { dying, retired, renewed, gone, buried }: GroupsThatGo,
+  groups: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
-  const ignored = desired.lifecycle.ignoreChanges.includes("rules");
-  const authoritative = desired.rulesMode === "authoritative" && !ignored;
+  const authoritative = isAuthoritative(desired);
   const left = recorded?.left ?? [];
   const { shown, missing, extra, platformRules, serviceIngress, isNew } = matchRules(
     desired.rules,
@@ -122,49 +121,56 @@ export function comparison(
     recorded && (authoritative ? recorded : { ...recorded, rules: [...recorded.rules, ...left] }),
     identify,
   );
-  const names =
-    (groups: ReadonlySet<string>) =>
-    ({ rule }: LiveRulePair): boolean =>
-      groups.has(groupIdNamed(rule) ?? "");
-  // Where a named group is kept, what names it has to go first. A rule that is shown and names a group that is gone has
-  // outlived it.
-  const dropped = shown === undefined ? new Set([...dying, ...gone]) : dying;
-  const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
-  const cascaded = extra.filter(falls);
-  const lasting = extra.filter((item) => !falls(item));
-  const added = ignored && !areStillToSet(pair) ? fallenAmong(missing, cascaded, context) : missing;
-  const { outdated, owed, following } = authoritative
-    ? { outdated: [], owed: [], following: [] }
-    : rulesThatFollow(pair, extra, recorded, renewed, identify, isNew);
-  const takenOff = new Set(context.can.keepsNamedGroups && context.can.deletesRules ? outdated : []);
+  const { cascaded, lasting } = withWhatFalls(extra, shown !== undefined, groups, context);
+  const added = ignoresRules(desired) && !areStillToSet(pair) ? fallenAmong(missing, cascaded, context) : missing;
+  const { outdated, takenOff, owed, following } = authoritative
+    ? nothingFollows
+    : rulesThatFollow(pair, extra, recorded, groups.renewed, identify, isNew, context);
   const goes = new Set([...cascaded, ...takenOff].map(({ rule }) => rule));
-  const surplus = authoritative ? lasting : [];
-  const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
-  const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
-  const others = lasting.map(({ rule }) => rule);
-  const { held, forms } = otherForms(desired.rules, added, shown === undefined ? [] : others, identify);
-  const isUnwanted = (item: LiveRulePair): boolean => !idle.includes(item) && !forms.has(item.rule);
-  const unwanted = surplus.filter(isUnwanted);
-  const removed = keeps ? [] : [...unwanted, ...takenOff];
-  const stays = leavesOthers(desired, context)
-    ? lasting.filter((item) => !takenOff.has(item) && isUnwanted(item)).map(({ rule }) => rule)
-    : [];
+  const namesNobody = naming(new Set([...groups.buried, ...groups.gone]));
+  const idle = authoritative && !context.can.deletesRules ? lasting.filter(namesNobody) : [];
+  const others = shown === undefined ? [] : lasting.map(({ rule }) => rule);
+  const { held, forms } = otherForms(desired.rules, added, others, identify);
+  const unwanted = lasting.filter((item) => !idle.includes(item) && !forms.has(item.rule));
+  const isKept = keepsRules(desired, context);
+  const surplus = authoritative ? unwanted : [];
+  const stays = leavesOthers(desired, context) ? unwanted.filter((item) => !takenOff.includes(item)) : [];
+  const removed = isKept ? [] : [...surplus, ...takenOff];
   return {
     added: [...added.filter((rule) => !held.has(rule)), ...following],
     removed,
-    kept: keeps ? unwanted : [],
+    kept: isKept ? surplus : [],
     idle,
     cascaded,
-    falling: cascaded.filter((item) => !names(retired)(item)),
+    falling: cascaded.filter((item) => !naming(groups.retired)(item)),
     outdated: outdated.map(({ rule }) => rule),
     following,
     owed,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules,
-    left: shown === undefined ? left.filter((rule) => !goes.has(rule)) : stays,
+    left: shown === undefined ? left.filter((rule) => !goes.has(rule)) : stays.map(({ rule }) => rule),
     serviceIngress,
   };
+}
+
+const naming =
+  (groups: ReadonlySet<string>) =>
+  ({ rule }: LiveRulePair): boolean =>
+    groups.has(groupIdNamed(rule) ?? "");
+
+/** The rules that go with the groups that they name, and the others. */
+function withWhatFalls(
+  extra: readonly LiveRulePair[],
+  isShown: boolean,
+  { dying, gone }: GroupsThatGo,
+  { can }: DiffContext,
+): { readonly cascaded: readonly LiveRulePair[]; readonly lasting: readonly LiveRulePair[] } {
+  // Where a named group is kept, what names it has to go first. A rule that is shown and names a group that is gone has
+  // outlived it.
+  if (can.keepsNamedGroups) return { cascaded: [], lasting: extra };
+  const falls = naming(isShown ? dying : new Set([...dying, ...gone]));
+  return { cascaded: extra.filter(falls), lasting: extra.filter((item) => !falls(item)) };
 }
 
 /** What the file leaves alone is not added, but for what falls in this plan and is declared. */
@@ -174,6 +180,8 @@ function fallenAmong(missing: readonly Rule[], cascaded: readonly LiveRulePair[]
   return missing.filter((rule) => fallen.has(keyOf(rule)));
 }
 
+const nothingFollows = { outdated: [], takenOff: [], owed: [], following: [] };
+
 /** What rules that nobody declares and that name a replaced group become. */
 function rulesThatFollow(
   pair: PairOf<"group">,
@@ -182,12 +190,19 @@ function rulesThatFollow(
   renewed: ReadonlyMap<string, Address>,
   identify: GroupIdentity,
   isNew: (rule: Rule) => boolean,
+  { can }: DiffContext,
 ) {
   // A rule that is to stay has to name the new group, and the old one cannot go while any names it.
   const outdated = extra.filter(({ rule }) => renewed.has(groupIdNamed(rule) ?? ""));
   const owed = rulesOwed(pair, recorded, identify, renewed).filter(isNew);
   const turned = outdated.map(({ rule }) => towardsNew(rule, renewed));
-  return { outdated, owed, following: [...turned.filter((rule) => isDeclarable(rule) && isNew(rule)), ...owed] };
+  const takenOff = can.keepsNamedGroups && can.deletesRules ? outdated : [];
+  return {
+    outdated,
+    takenOff,
+    owed,
+    following: [...turned.filter((rule) => isDeclarable(rule) && isNew(rule)), ...owed],
+  };
 }
 
 /**
@@ -212,11 +227,17 @@ function rulesOwed(
 const areStillToSet = ({ recorded, intent }: PairOf<"group">): boolean =>
   (recorded?.stillToSet ?? intent?.record?.stillToSet) === "rules";
 
+const ignoresRules = ({ lifecycle }: DesiredGroup): boolean => lifecycle.ignoreChanges.includes("rules");
+
+const isAuthoritative = (desired: DesiredGroup): boolean =>
+  desired.rulesMode === "authoritative" && !ignoresRules(desired);
+
+const keepsRules = ({ lifecycle }: DesiredGroup, { can }: Pick<DiffContext, "can">): boolean =>
+  lifecycle.onRuleRemoval === "keep" && !can.deletesRules;
+
 /** Whether rules that the file does not declare stay where they are. */
-export const leavesOthers = ({ rulesMode, lifecycle }: DesiredGroup, { can }: Pick<DiffContext, "can">): boolean =>
-  rulesMode === "additive" ||
-  lifecycle.ignoreChanges.includes("rules") ||
-  (lifecycle.onRuleRemoval === "keep" && !can.deletesRules);
+export const leavesOthers = (desired: DesiredGroup, context: Pick<DiffContext, "can">): boolean =>
+  !isAuthoritative(desired) || keepsRules(desired, context);
 
 /** The keys of the rules that the service itself put on the group. `known`: `undefined` where no record says which. */
 function platformRules(

@@ -7,7 +7,7 @@ import {
   fieldOf,
   isGiven,
   isPort,
-  portsIn,
+  portsOfText,
   portsPattern,
   readEnum,
   readOpenText,
@@ -164,7 +164,7 @@ function readPorts(subject: Subject, written: Values, protocol: string): PortRan
   const value = fieldOf(written, "dst_port");
   if (value === undefined) return undefined;
   const at = ["dst_port"];
-  const { min, max } = portsIn(value) ?? { min: 0, max: 0 };
+  const { min, max } = portsOfText(value) ?? { min: 0, max: 0 };
   if (!arePorts({ min: Math.min(min, max), max: Math.max(min, max) }))
     return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010", {
       fix: fixOfPort(value),

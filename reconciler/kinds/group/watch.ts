@@ -74,12 +74,12 @@ export async function waitUntilGroupGone(id: string, name: string, watch: GroupW
       return doneUnseen({ ...{ kind: "group", id, field: "absence", value: id }, said: "that it is gone", ...looked });
     if (looked !== "there" && (isOver || looked.failure.status === "rejected"))
       return deletedUnseen(`group ${name}`, looked.failure);
-    return isOver ? stillThere(name, timing.discoveryWindowMs) : undefined;
+    return isOver ? groupStillThere(name, timing.discoveryWindowMs) : undefined;
   });
   return ended ?? stoppedWhile("waiting for it");
 }
 
-const stillThere = (name: string, waitedMs: number): StepResult => ({
+const groupStillThere = (name: string, waitedMs: number): StepResult => ({
   end: "failed",
   code: "apply/timeout",
   message: `the service accepted the delete of group ${name}, and still shows it after ${Math.round(waitedMs / 1000)} s`,

@@ -280,9 +280,21 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
   const waits = away ?? whyNotRunning(host, touching, draft);
   if (host === undefined || waits !== undefined) return before === undefined ? [] : [{ ...before, waits }];
   const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
+  addPayment(one, host, asks, { makes, touching }, others);
+  return before === undefined ? [] : [before];
+}
+
+function addPayment(
+  one: DeclaredDuty,
+  host: Reference,
+  asks: DueReason | undefined,
+  { makes, touching }: { readonly makes: readonly Step[]; readonly touching: readonly Step[] },
+  others: Others,
+): void {
+  const { draft, provisioned, later } = others;
   const step = payStep(one, host, asks, draft);
   const known = [...readyNeeds(one, host, others), ...valueNeeds(step.action, draft)];
-  const isFree = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
+  const isFree = makes.length === 0 && known.length === 0 && phaseOf(host, draft) === "running";
   // A command such as mount -a would undo what a person has flushed by hand.
   const first = isFree && !touching.some(({ action }) => "flush" in action && action.flush === "ask");
   const isDecisive = (step: Step): boolean =>
@@ -290,10 +302,9 @@ function pay(one: DeclaredDuty, others: Others): Owed[] {
     (makes.includes(step) && decisive.has(step.action.operation) && !makes.some((off) => isUndoneBy(off, step)));
   const after = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
   addStep(draft, { ...step, needs: [...known, ...after] });
-  if (duty === "after_ready") others.provisioned.add(address);
+  if (one.duty === "after_ready") provisioned.add(one.address);
   // A command that an earlier run left owed goes before whatever this plan does to the VM.
-  if (first) for (const { id } of touching) appendTo(others.later, id, need(step.id, "end"));
-  return before === undefined ? [] : [before];
+  if (first) for (const { id } of touching) appendTo(later, id, need(step.id, "end"));
 }
 
 /** A command that was made necessary by these makes no sense without them. */
@@ -345,8 +356,6 @@ const valueNeeds = (action: StepAction, draft: Draft): Need[] =>
 
 const phaseOf = (host: Reference, draft: Draft) =>
   "id" in host ? findSeen(draft.context.live, "vm", host.id)?.phase : undefined;
-
-const isHostRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
 
 /** Nothing can be run on a VM that is stopped, and is not started by this plan. */
 function whyNotRunning(host: Reference | undefined, touching: readonly Step[], draft: Draft): string | undefined {

@@ -4,7 +4,7 @@ import {
   arePorts,
   fieldOf,
   isGiven,
-  portsIn,
+  portsOfText,
   readEnum,
   readText,
   readUnmanagedId,
@@ -233,7 +233,7 @@ function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>): ServiceP
 }
 
 function readRange(subject: Subject, value: unknown, path: Path): PortRange | undefined {
-  const range = portsIn(value);
+  const range = portsOfText(value);
   return range !== undefined && arePorts(range)
     ? range
     : reportValue(subject, path, value, "a port from 1 to 65535, a range such as 8000-8010, or any");
@@ -261,7 +261,7 @@ export function portsFromWord(word: string): ServicePorts | undefined {
   const [, protocol, text] = /^(?:(tcp|udp)\/)?(.*)$/.exec(word) ?? [];
   const named = { protocol: protocol === "udp" ? protocol : "tcp" } as const;
   if (text === "any") return named;
-  const ports = portsIn(text);
+  const ports = portsOfText(text);
   return ports !== undefined && arePorts(ports) ? { ...named, ports } : undefined;
 }
 
