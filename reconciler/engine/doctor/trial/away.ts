@@ -9,7 +9,7 @@ import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
 import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
 import { isCalled, speaksOf, type TrialThing } from "./notes";
-import { isReady, lookAt, settle, tellAbsence, until } from "./rest";
+import { isGoneBy, isReady, lookAt, settle, tellAbsence, until } from "./rest";
 import { nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
 import { flagOfDeleted } from "./states";
@@ -205,10 +205,6 @@ async function deleteTrialVm(trial: Trial, id: string, writeDown: () => void): P
   if (outcome.status === "rejected" && showsDeleted(was.word)) return undefined;
   return departure(trial, "vm", id, was, outcome);
 }
-
-/** A word at which a deleted one of its kind came to rest. */
-const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolean =>
-  word !== undefined && words["gone"]?.has(word) === true;
 
 /** Whether it stays in its list, and by its word was deleted all the same. */
 function isOver(trial: Trial, kind: "vm" | "volume", id: string, word: string | undefined): boolean {

@@ -157,7 +157,10 @@ export async function settle<K extends Watchable>(
       [since, looks] = [now, 1];
     }
     // A word that speaks of something under way is given longer to change.
-    const isOnItsWay = look !== undefined && (isOfProgress(look) || trial.isLively(kind, look.word));
+    const isOnItsWay =
+      look !== undefined &&
+      (isOfProgress(look) || trial.isLively(kind, look.word)) &&
+      !isGoneBy(trial.words[kind], look.word);
     const patience = isOnItsWay ? quietMs * 12 : quietMs;
     const isQuiet = now - since >= patience && looks >= fewestLooks;
     const isOver = look === undefined || isRest(look) || isQuiet || now - start >= timing.mostMs;
@@ -165,6 +168,10 @@ export async function settle<K extends Watchable>(
     await trial.wait();
   }
 }
+
+/** A word at which a deleted one of its kind came to rest. */
+export const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolean =>
+  word !== undefined && words["gone"]?.has(word) === true;
 
 /** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
 export function isReady(trial: Trial, { live, word }: TrialLook<"volume">): boolean {
