@@ -5,7 +5,7 @@
  * is a function here, which answers with what is refused.
  */
 
-import { realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
@@ -188,6 +188,14 @@ export const refusedLink = (trust: Trust, path: string, done?: "read" | "written
   isPathBelow(resolve(path), trust.root) || isReallyBelow(dirname(resolve(path)), trust.root)
     ? refusedPath(trust, path, done)
     : undefined;
+
+/** The same of the folder in which this program keeps what it needs still, and of what lies in it: it makes no links there. */
+export function refusedKeeping(trust: Trust, folder: string): ReturnType<typeof refusedPath> {
+  if (trust.closedBy === undefined) return undefined;
+  const kept = ifPossible(() => readdirSync(folder, { recursive: true, withFileTypes: true })) ?? [];
+  const links = kept.filter((one) => one.isSymbolicLink()).map(({ parentPath, name }) => join(parentPath, name));
+  return [folder, ...links].map((path) => refusedLink(trust, path, "written")).find((one) => one !== undefined);
+}
 
 const isAddressTrusted = ({ addresses }: Trust, address: string): boolean => {
   const origin = originIfUrl(address);

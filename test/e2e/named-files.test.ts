@@ -1,7 +1,7 @@
 /** What a file may name beside itself: plain files, of this program, and nothing of others is shown. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkoutDiffers } from "../../reconciler/cli/plan-file";
 import { jsonLines, runCli } from "../support/cli-process";
@@ -213,6 +213,25 @@ describe("a closed run", () => {
     expect(readdirSync(join(outside, "answers"))).toEqual(["one.json"]);
     const named = await run(folder, ["plan", "own.yaml"], { ...closed, RECONCILE_DIALECT: "link" });
     expect([named.exitCode, said(named)]).toEqual([1, expect.stringContaining("trust/path")]);
+  });
+
+  it.each([
+    [".reconcile", "."],
+    [".reconcile/world", "."],
+    [".reconcile/states", "."],
+    [".reconcile/world/journal-1.jsonl", "empty"],
+  ])("nor in the folder of its own, where it would write: %s", async (link, to) => {
+    const [outside, folder] = [makeFolder(), makeFolder()];
+    writeFiles(outside, { empty: "" });
+    writeFiles(folder, { ".git/HEAD": "", "own.yaml": `${head}groups: { web: {} }\n` });
+    mkdirSync(dirname(join(folder, link)), { recursive: true });
+    symlinkSync(join(outside, to), join(folder, link));
+    const words = ["plan", "own.yaml", "--base-url", "embedded"];
+    const ran = await run(folder, [...words, "--no-programs"]);
+    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringMatching(/\[trust\/path\]: .* is not written: /)]);
+    expect([readdirSync(outside), readFileSync(join(outside, "empty"), "utf8")]).toEqual([["empty"], ""]);
+    // In a person's own terminal the folder may lie elsewhere.
+    if (to === ".") expect((await run(folder, words)).exitCode).toBe(0);
   });
 
   it("nor out of the checkout to another state", async () => {
