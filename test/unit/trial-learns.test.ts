@@ -891,6 +891,7 @@ test.each([
 test.each([
   ["shows its state", { id: "t-1", state: "done" }, ["/state"]],
   ["shows no state", { id: "t-1", kind: "backup" }, undefined],
+  ["is under way for as long as anybody looks", { id: "t-1", state: "RUNNING" }, undefined],
 ] as const)("what stands at the path of a job and %s", async (_, shown, status) => {
   let { dialect } = readDialectText("", "");
   const open: string[] = [];
