@@ -5,9 +5,7 @@
  * it as guests, and it stays while it has any.
  */
 import {
-  existsSync,
   linkSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -16,9 +14,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { codeOfError } from "./errors";
+import { makeFolder, whyNoFolder } from "./make-folder";
 
 /** A single executable has no program beside it: called with this word first, it serves a world (emulator/shared.ts). */
 export const serveWorldWord = "--serve-embedded-world";
@@ -48,33 +47,13 @@ export function lockFolder(dir: string): () => void {
 /** The folder and those above it. */
 export function makeWorldFolder(dir: string): void {
   try {
-    makeFolders(resolve(dir));
+    makeFolder(dir);
   } catch (error) {
-    const code = codeOfError(error);
-    const why = whyNoFolder[code ?? ""];
-    throw why === undefined ? error : Object.assign(new Error(`${dir} cannot hold a world: ${why}`), { code });
+    const why = whyNoFolder(error);
+    if (why === undefined) throw error;
+    throw Object.assign(new Error(`${dir} cannot hold a world: ${why}`), { code: codeOfError(error) });
   }
 }
-
-/** One after the other: where a file system makes none, such as /proc, Node 20 tries all of them again without end. */
-function makeFolders(dir: string): void {
-  if (!existsSync(dirname(dir))) makeFolders(dirname(dir));
-  try {
-    mkdirSync(dir);
-  } catch (error) {
-    if (!existsSync(dir) || !statSync(dir).isDirectory()) throw error;
-  }
-}
-
-const whyNoFolder: Readonly<Record<string, string>> = {
-  EEXIST: "there is a file in its place, and no folder",
-  ENOTDIR: "a part of its path is a file, and no folder",
-  ENOENT: "its file system makes no folder there",
-  EACCES: "you have no right to make it",
-  EPERM: "you have no right to make it",
-  EROFS: "its file system can only be read",
-  ENOSPC: "there is no space left",
-};
 
 const lockOf = (dir: string): string => join(resolve(dir), "lock");
 
@@ -180,7 +159,7 @@ const guestFolder = "guests";
  */
 export function becomeGuest(dir: string): () => void {
   const folder = join(resolve(dir), guestFolder);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(folder, String(process.pid));
   writeFileSync(path, holderHere(dir), { mode: 0o600 });
   return () => rmSync(path, { force: true });

@@ -21,6 +21,7 @@ import {
 } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { makeFolder, whyNoFolder } from "../../emulator/make-folder";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { newerVersion, WrittenByNewer } from "../core/state/newer";
 import { errorCode, errorMessage, ifPossible } from "../core/text/errors";
@@ -88,6 +89,15 @@ export function replaceOwnFile(path: string, text: string | Uint8Array): void {
     throw new FileNotWritten(`${path} cannot be written: ${whyNotWritten(path, error)}`);
   } finally {
     removeTemporary(temporary);
+  }
+}
+
+/** A folder of a user's own to write in, and those above it. `mode`: of those that are made. */
+export function makeOwnFolder(path: string, mode?: number): void {
+  try {
+    makeFolder(path, mode);
+  } catch (error) {
+    throw new FileNotWritten(`${path} cannot be made: ${whyNoFolder(error) ?? errorMessage(error)}`);
   }
 }
 

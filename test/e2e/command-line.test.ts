@@ -208,13 +208,23 @@ describe("flags", () => {
     expect(ran.stderr).not.toContain("canary");
   });
 
-  it.each([
+  it.each<readonly [words: string, told: string]>([
     ["plan --dialect nope.yaml", "nope.yaml cannot be read: there is no such file"],
     // The package brings a dialect of that name, and none at that place.
     ["plan --dialect ./nowhere/camel-case", "./nowhere/camel-case cannot be read: there is no such file"],
     ["validate -f dialect-nowhere.yaml", "nowhere/camel-case cannot be read: there is no such file"],
     ["plan --json-into nowhere/x", "nowhere/x cannot be written: there is no folder nowhere"],
     ["plan --json-into .", ". cannot be written: it is a folder"],
+    ["doctor --record reconcile.yaml", "reconcile.yaml cannot be made: there is a file in its place"],
+    ["schema --out reconcile.yaml/x/y.json", "reconcile.yaml/x cannot be made: a part of its path is a file"],
+    // Node 20 makes the folders of such a path again and again.
+    ...(process.platform === "linux"
+      ? [
+          ["doctor --record /proc/x/y", "/proc/x/y cannot be made: its file system makes no folder there"] as const,
+          ["schema --out /proc/x/y.json", "/proc/x cannot be made: its file system makes no folder there"] as const,
+          ["init /proc/x/y", "/proc/x/y/reconcile.yaml cannot be written: ENOENT"] as const,
+        ]
+      : []),
     ["plan --json-into reconcile.yaml", "reconcile.yaml holds a desired state"],
   ])("that name no file of the right kind are told so in words: %s", async (words, told) => {
     const ran = await run(words.split(" "));

@@ -58,6 +58,27 @@ test("a kept answer of another make is passed over", async () => {
   expect(found[0]).toMatchObject({ operation: "vm.list", verdict: "found" });
 });
 
+test("what was kept before stays, and of one request the last answer counts", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "kept-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const saying = (text: string): DoctorPorts => ({
+    probe: async () => ({ outcome: { status: "accepted", value: undefined }, answer: { status: 200, text } }),
+    withAuthorization: () => saying(`${text}, as another`),
+  });
+  const asked = { operation: "vm.list", method: "GET", path: "/vms" } as const;
+  for (const text of ["first", "second"]) {
+    const ports = recordingIn(folder, saying(text));
+    await ports.probe(asked);
+    await ports.withAuthorization?.("X-Key", "{token}").probe({ ...asked, path: "/other" });
+  }
+  expect(readdirSync(folder)).toHaveLength(4);
+  writeFileSync(join(folder, "9999-vm.list.json"), "{}");
+  await recordingIn(folder, saying("third")).probe(asked);
+  const kept = answersFrom(folder, builtInDialect);
+  const texts = [asked, { ...asked, path: "/other" }].map(async (one) => (await kept.probe(one)).answer?.text);
+  expect(await Promise.all(texts)).toEqual(["third", "second, as another"]);
+});
+
 describe("operations", () => {
   test("what the dialect assumes is found where it says", async () => {
     const report = await diagnoseService(serviceWith({ "/api/v1/vm/list": [] }), builtInDialect);

@@ -3,13 +3,13 @@
  * takes from elsewhere.
  */
 
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { printable } from "../../core/text/printable";
 import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
-import { writePrivately } from "../../outside/private-file";
+import { makeOwnFolder, writePrivately } from "../../outside/private-file";
 import { command } from "../command";
 import { fail, stateIn } from "../compose";
 import { closedFiles } from "../externals";
@@ -79,7 +79,7 @@ export const exportPulumiCommand = command({
     const occupied = Object.keys(files).filter((name) => existsSync(join(out, name)));
     if (occupied.length > 0)
       throw fail("cli/occupied", `${out} has ${occupied.join(", ")} already`, "name another folder with --out");
-    mkdirSync(out, { recursive: true });
+    makeOwnFolder(out);
     for (const [name, text] of Object.entries(files)) writePrivately(join(out, name), output.masked(text));
     output.print(printable(`Wrote ${Object.keys(files).join(", ")} to ${out}.`));
     return output.finish({ exitCode: 0, diagnostics });

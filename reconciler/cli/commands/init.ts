@@ -3,8 +3,9 @@
  * saved plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
  */
 
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../../emulator/make-folder";
 import { starterText } from "../../config/starter";
 import { errorCode, errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
@@ -31,7 +32,7 @@ export const initCommand = command({
     // nobody.
     const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
     } catch (error) {
       // A file that stands where a folder is needed exists as well.

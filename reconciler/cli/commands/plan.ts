@@ -1,6 +1,5 @@
 /** `reconcile plan`: shows what apply would do. Sends only reads and writes nothing but the file of --out. */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
@@ -8,6 +7,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { printable } from "../../core/text/printable";
 import type { Prepared } from "../../engine/plan";
 import { touchesGroups } from "../../kinds/group/changes";
+import { makeOwnFolder } from "../../outside/private-file";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, failureMarkdown, markerOf, planMarkdown } from "../../report/markdown";
 import { describeHolder } from "../../store/store";
@@ -94,7 +94,7 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
       fix: "run reconcile destroy with the former files, then remove them",
     }),
   );
-  if (flags.out !== undefined && touched.length > 0) mkdirSync(flags.out, { recursive: true, mode: 0o700 });
+  if (flags.out !== undefined && touched.length > 0) makeOwnFolder(flags.out, 0o700);
   const limit = Math.floor(commentLimit / (touched.length + removed.length));
   // The former comment on a project tells of a plan that nobody can carry out any more.
   if (flags.markdown === true)

@@ -1,5 +1,5 @@
 /** `reconcile schema`: the schema of desired states with the keys of these files and the names that their service knows. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withKnownWords } from "../../config/known-words";
 import { collectProblems } from "../../config/problems";
@@ -8,6 +8,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { CatalogueEntry } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import { readFailed } from "../../engine/read-failed";
+import { makeOwnFolder } from "../../outside/private-file";
 import { packageFolder } from "../../version";
 import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
@@ -34,7 +35,7 @@ export const schemaCommand = command({
     const { catalogue, diagnostics } = flags["no-refresh"] === true ? emptyCatalogue : await lookAt(invocation);
     const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
     const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
-    if (flags.out !== undefined) mkdirSync(dirname(flags.out), { recursive: true });
+    if (flags.out !== undefined) makeOwnFolder(dirname(flags.out));
     // The schema can be made again at any time from the files and the service, so it may be written over.
     putYaml(invocation, text, { mode: 0o666 });
     return output.finish({ exitCode: 0, diagnostics });

@@ -1,6 +1,6 @@
 /** The doctor's answers, kept in a folder, and the doctor's work on such a folder without the service. */
 
-import { mkdirSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../../core/model/operation";
 import { fieldsIn, isObject, parsedJson } from "../../core/text/objects";
@@ -9,7 +9,7 @@ import type { Dialect } from "../../dialect/dialect";
 import { envelopeReader } from "../../dialect/envelope";
 import { parseJsonText } from "../../dialect/json-text";
 import type { DoctorPorts } from "../../engine/doctor/look";
-import { writePrivately } from "../../outside/private-file";
+import { makeOwnFolder, writePrivately } from "../../outside/private-file";
 import { trustFrom } from "../../outside/trust";
 import type { ProbeRequest } from "../../service/client";
 import { readSourceFile } from "../workspace";
@@ -53,9 +53,8 @@ function scrubbed(text: string): string {
   }
 }
 
-export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  let count = 0;
+/** `number`: of the next answer; those that are kept already stay, and a later one of the same request counts. */
+export function recordingIn(folder: string, ports: DoctorPorts, number = numbersIn(folder)): DoctorPorts {
   const { withAuthorization } = ports;
   return {
     ...ports,
@@ -67,13 +66,20 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
           request: { operation, method, path, body },
           answer: { ...seen.answer, text: scrubbed(seen.answer.text) },
         };
-        const name = `${String(++count).padStart(4, "0")}-${operation}.json`;
+        const name = `${String(number()).padStart(4, "0")}-${operation}.json`;
         writePrivately(join(folder, name), `${JSON.stringify(kept, undefined, 2)}\n`);
       }
       return seen;
     },
-    withAuthorization: withAuthorization && ((name, header) => recordingIn(folder, withAuthorization(name, header))),
+    withAuthorization:
+      withAuthorization && ((name, header) => recordingIn(folder, withAuthorization(name, header), number)),
   };
+}
+
+function numbersIn(folder: string): () => number {
+  makeOwnFolder(folder, 0o700);
+  let last = Math.max(0, ...readdirSync(folder).map((name) => Number(/^(\d+)-.*\.json$/.exec(name)?.[1] ?? 0)));
+  return () => ++last;
 }
 
 /** Throws the file system's errors about the folder. No text of a file stands in an error: it may be anybody's. */
@@ -81,7 +87,7 @@ export function answersFrom(folder: string, dialect: Dialect, trust = trustFrom(
   const kept = new Map<string, Answer>();
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith(".json"))
-    .sort()) {
+    .sort((one, other) => one.localeCompare(other, "en", { numeric: true }))) {
     const value = parsedJson(readSourceFile(join(folder, name), trust).text);
     if (value === undefined) throw new Error(`${name} is not JSON`);
     if (isKeptAnswer(value)) kept.set(keyOfRequest(value.request), value.answer);

@@ -2,20 +2,10 @@
  * The edits of files that belong to a move, written down in full before the states change: `.reconcile/moves/ID.json` in
  * the folder of each of the two projects. Whoever goes on with the move writes them, as often as it takes.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Asked } from "../../core/state/handover";
-import { replaceOwnFile } from "../../outside/private-file";
+import { makeOwnFolder, replaceOwnFile } from "../../outside/private-file";
 import { sha256 } from "../../outside/sha256";
 import { fail } from "../compose";
 
@@ -65,7 +55,7 @@ function writeEditFile(path: string, text: string, mode: number): void {
 
 export function writeDown(move: MoveEdits): void {
   for (const folder of move.folders) {
-    mkdirSync(folderOfMoves(folder), { recursive: true, mode: 0o700 });
+    makeOwnFolder(folderOfMoves(folder), 0o700);
     writeEditFile(pathOfEdits(folder, move.id), JSON.stringify(move), 0o600);
   }
 }
@@ -102,7 +92,7 @@ export function carryOutEdits(move: MoveEdits): void {
       rmSync(path);
       continue;
     }
-    mkdirSync(dirname(path), { recursive: true });
+    makeOwnFolder(dirname(path));
     if (existsSync(path)) replaceOwnFile(path, after);
     else writeEditFile(path, after, 0o644);
   }

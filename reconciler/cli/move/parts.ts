@@ -1,7 +1,7 @@
 /** Carries out `reconcile move`: looks ahead for every environment, shows it, and writes files and states together. */
 
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { chosen } from "../../config/move/cut";
 import { type Divided, divide } from "../../config/move/divide";
@@ -15,6 +15,7 @@ import { printable } from "../../core/text/printable";
 import { realPath } from "../../outside/commit";
 import { setting } from "../../outside/environment";
 import { shownPath } from "../../outside/files";
+import { makeOwnFolder } from "../../outside/private-file";
 import { sha256 } from "../../outside/sha256";
 import { countOf } from "../../report/style";
 import { originAt } from "../../service/origin-at";
@@ -348,7 +349,7 @@ function refuseOtherWorlds(
 function assertApartWorlds(source: string, target: string): void {
   const [own, other] = [join(source, ".reconcile", "world"), join(target, ".reconcile", "world")];
   if (source === target || existsSync(other) || !existsSync(own)) return;
-  mkdirSync(dirname(other), { recursive: true, mode: 0o700 });
+  makeOwnFolder(dirname(other), 0o700);
   symlinkSync(relative(dirname(other), own), other);
 }
 
