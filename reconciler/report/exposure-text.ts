@@ -130,7 +130,7 @@ function groupLines(group: GroupExposure, changesOnly: boolean): ExposureLine[] 
 }
 
 const proofLines = (group: GroupExposure): ExposureLine[] => [
-  ...(group.proof?.holds === true && changesBoth(group)
+  ...(group.violations?.length === 0 && changesBoth(group)
     ? [
         {
           sign: "=" as const,
@@ -138,7 +138,7 @@ const proofLines = (group: GroupExposure): ExposureLine[] => [
         },
       ]
     : []),
-  ...(group.proof?.violations ?? []).map((violation) => ({ sign: "!" as const, text: violationText(violation) })),
+  ...(group.violations ?? []).map((violation) => ({ sign: "!" as const, text: violationText(violation) })),
 ];
 
 /** A group that only gains or only loses is described by that; the time between matters where it does both. */
@@ -179,18 +179,18 @@ export interface ShownExposure {
 }
 
 export const shownExposure = ({ groups }: Exposure): readonly ShownExposure[] =>
-  groups.map(({ address, ingress, egress, openPorts, idleEgress, proof, unobserved, retired }) => ({
+  groups.map(({ address, ingress, egress, openPorts, idleEgress, violations, unobserved, retired }) => ({
     address,
     ingress: shownDirection(ingress),
     egress: shownDirection(egress),
     openPorts: openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
     idleEgress: admittedRows(idleEgress),
     proof:
-      proof === undefined
+      violations === undefined
         ? undefined
         : {
-            holds: proof.holds,
-            violations: proof.violations.map(({ step, admits, traffic }) => ({
+            holds: violations.length === 0,
+            violations: violations.map(({ step, admits, traffic }) => ({
               step,
               admits,
               traffic: admittedRows(traffic),

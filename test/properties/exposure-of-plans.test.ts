@@ -26,8 +26,8 @@ describe.each([
               const desired = desiredOf(yamlOf({ vms: {}, volumes: {}, groups: wanted.groups }));
               const prepare = () => prepareOn({ ...world, lineage }, desired);
               const planned = exposureOf(await prepare());
-              const violations = planned.groups.flatMap(({ address, proof }) =>
-                (proof?.violations ?? []).map(({ step, admits }) => [address, step, admits]),
+              const violations = planned.groups.flatMap(({ address, violations = [] }) =>
+                violations.map(({ step, admits }) => [address, step, admits]),
               );
               expect(violations).toEqual([]);
               await world.apply(desired);

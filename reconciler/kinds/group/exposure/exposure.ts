@@ -7,9 +7,17 @@ import { type Address, compareAddresses } from "../../../core/model/address";
 import type { Direction, Ethertype } from "../../../core/model/rule";
 import { mustGet } from "../../../core/text/invariant";
 import { touchesGroups } from "../changes";
-import { type ExposureInput, type Fact, groupWorld, type NotRead, trafficOfFacts } from "./group-world";
+import {
+  type ExposureInput,
+  type Fact,
+  type GroupWorld,
+  groupWorld,
+  momentsOf,
+  type NotRead,
+  trafficOfFacts,
+} from "./group-world";
 import type { Intervals } from "./intervals";
-import { type GaplessProof, proveGapless } from "./proof";
+import { type Violation, violationsBetween } from "./proof";
 import { portPoint } from "./protocols";
 import { covers, inDirection, noTraffic, type Slab, slabAt, slabsOf, subtractTraffic, type Traffic } from "./traffic";
 import { asIpv4, usualWorld, worldIn } from "./world";
@@ -36,8 +44,8 @@ export interface GroupExposure {
   readonly openPorts: readonly OpenPort[];
   /** Declared egress rules that restrict nothing, since the service's own rules let the same traffic out. */
   readonly idleEgress: Traffic;
-  /** Left out: the plan does not touch it. */
-  readonly proof?: GaplessProof;
+  /** What it admits between two steps and must not. Left out: the plan does not touch it. */
+  readonly violations?: readonly Violation[];
   /** Its rules were not read, and the recorded ones stand for them. Left out: they were. */
   readonly unobserved?: NotRead;
   /** Old groups that VMs may still be under. */
@@ -81,17 +89,15 @@ export function exposureOf(input: ExposureInput, options: { readonly touchedOnly
   const addresses = [...(options.touchedOnly === true ? world.touched : world.facts.keys())].sort(compareAddresses);
   const groups = addresses.map((address): GroupExposure => {
     const facts = mustGet(world.facts, address);
-    const traffic = (some: readonly Fact[]): Traffic => trafficOfFacts(some, world);
-    const before = traffic(facts.filter((fact) => fact.addedBy === undefined));
-    const lasting = facts.filter((fact) => fact.removedBy.length === 0);
-    const after = world.touched.has(address) ? traffic(lasting) : before;
+    const moments = momentsOf(facts, world);
+    const { before, after } = moments;
     return {
       address,
       ingress: compare(before, after, "ingress"),
       egress: compare(before, after, "egress"),
       openPorts: openPorts(before, after),
-      idleEgress: idleEgress(lasting, traffic),
-      proof: world.touched.has(address) ? proveGapless(address, world, steps, before, after) : undefined,
+      idleEgress: idleEgress(facts, world),
+      violations: world.touched.has(address) ? violationsBetween(moments, world, steps) : undefined,
       unobserved: world.unobserved.get(address),
       retired: world.retired.get(address) ?? [],
     };
@@ -198,8 +204,9 @@ const completes = (spelled: Slab, v4: readonly Slab[], prefix?: number): boolean
 const overlapping = (slabs: readonly Slab[], { from, to }: Slab): readonly Slab[] =>
   slabs.filter((slab) => slab.from <= to && slab.to >= from);
 
-function idleEgress(lasting: readonly Fact[], traffic: (facts: readonly Fact[]) => Traffic): Traffic {
-  const egress = lasting.filter((fact) => fact.rule.direction === "egress");
+function idleEgress(facts: readonly Fact[], world: GroupWorld): Traffic {
+  const traffic = (some: readonly Fact[]): Traffic => trafficOfFacts(some, world);
+  const egress = facts.filter(({ rule, removedBy }) => rule.direction === "egress" && removedBy.length === 0);
   const own = egress.filter((fact) => !fact.declared);
   if (own.length === 0 || own.length === egress.length) return noTraffic;
   const free = traffic(own);

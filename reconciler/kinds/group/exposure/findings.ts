@@ -28,7 +28,7 @@ export function exposureFindings(
   { plannedOnly = false, sourceOf = () => undefined }: ExposureFindingOptions = {},
 ): Finding[] {
   const findings: Finding[] = [];
-  for (const { address, openPorts, idleEgress, proof } of exposure.groups) {
+  for (const { address, openPorts, idleEgress, violations = [] } of exposure.groups) {
     const source = sourceOf(address);
     const place = { address, source };
     for (const open of openPorts)
@@ -48,7 +48,7 @@ export function exposureFindings(
         detail: describeTraffic(idleEgress).map(admissionText).join("; "),
         ...place,
       });
-    for (const violation of proof?.violations ?? [])
+    for (const violation of violations)
       findings.push({
         severity: "warning",
         code: "exposure/gap",

@@ -62,6 +62,28 @@ export const trafficOfFacts = (facts: readonly Fact[], { identify }: Pick<GroupW
         identify,
       );
 
+/** What the rules of one group admit at the moments of a plan. Where the plan does not touch them, all moments are one. */
+export interface Moments {
+  readonly facts: readonly Fact[];
+  readonly before: Traffic;
+  readonly after: Traffic;
+  /** Every rule that is there at some moment. */
+  readonly ever: Traffic;
+  /** The rules that exist from the start and are never removed. */
+  readonly lasting: Traffic;
+}
+
+export function momentsOf(facts: readonly Fact[], world: Pick<GroupWorld, "identify">): Moments {
+  const traffic = (isThere: (fact: Fact) => boolean): Traffic => trafficOfFacts(facts.filter(isThere), world);
+  const isOld = ({ addedBy }: Fact): boolean => addedBy === undefined;
+  const stays = ({ removedBy }: Fact): boolean => removedBy.length === 0;
+  const before = traffic(isOld);
+  if (facts.every((fact) => isOld(fact) && stays(fact)))
+    return { facts, before, after: before, ever: before, lasting: before };
+  const lasting = traffic((fact) => isOld(fact) && stays(fact));
+  return { facts, before, after: traffic(stays), ever: trafficOfFacts(facts, world), lasting };
+}
+
 export interface ExposureInput {
   readonly plan: Plan;
   readonly state: State;

@@ -13,11 +13,10 @@
  *         nothing removes and that are there from the start or come with what r needs.
  */
 
-import type { Address } from "../../../core/model/address";
 import type { Step } from "../../../core/plan/step";
 import { mustGet } from "../../../core/text/invariant";
 import { appendTo } from "../../../core/text/objects";
-import { type Fact, type GroupWorld, trafficOfFacts } from "./group-world";
+import { type Fact, type GroupWorld, type Moments, trafficOfFacts } from "./group-world";
 import { admitsNothing, covers, intersectTraffic, subtractTraffic, type Traffic, uniteTraffic } from "./traffic";
 
 export interface Violation {
@@ -26,24 +25,14 @@ export interface Violation {
   readonly traffic: Traffic;
 }
 
-export interface GaplessProof {
-  readonly holds: boolean;
-  readonly violations: readonly Violation[];
-}
-
-export function proveGapless(
-  address: Address,
+/** Where nothing lies between that must not, there is none. */
+export const violationsBetween = (
+  moments: Moments,
   world: GroupWorld,
   steps: ReadonlyMap<string, Step>,
-  before: Traffic,
-  after: Traffic,
-): GaplessProof {
-  const facts = world.facts.get(address) ?? [];
-  const violations = [...admitsMore(facts, world, before, after), ...admitsLess(facts, world, steps, before, after)];
-  return { holds: violations.length === 0, violations };
-}
+): readonly Violation[] => [...admitsMore(moments, world), ...admitsLess(moments, world, steps)];
 
-function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, after: Traffic): Violation[] {
+function admitsMore({ facts, before, after }: Moments, world: GroupWorld): Violation[] {
   // What is added and stays is part of what is there afterwards.
   const added = facts.filter((fact) => fact.addedBy !== undefined && fact.removedBy.length > 0);
   if (added.length === 0) return [];
@@ -56,11 +45,9 @@ function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, 
 }
 
 function admitsLess(
-  facts: readonly Fact[],
+  { facts, before, after }: Moments,
   world: GroupWorld,
   steps: ReadonlyMap<string, Step>,
-  before: Traffic,
-  after: Traffic,
 ): Violation[] {
   const removed = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
   if (removed.length === 0) return [];

@@ -11,7 +11,7 @@
 import type { Address } from "../../../core/model/address";
 import type { Ethertype } from "../../../core/model/rule";
 import type { Step } from "../../../core/plan/step";
-import { type Fact, type GroupWorld, trafficOfFacts } from "../exposure/group-world";
+import { type Fact, type GroupWorld, type Moments, momentsOf, trafficOfFacts } from "../exposure/group-world";
 import { stepsBefore } from "../exposure/proof";
 import {
   admitsNothing,
@@ -45,24 +45,15 @@ export interface JudgedAssertion {
   readonly needed: readonly LeftOut[];
 }
 
-export interface JudgedGroup {
-  readonly facts: readonly Fact[];
-  readonly before: Traffic;
-  readonly after: Traffic;
-  readonly ever: Traffic;
-  /** Rules that exist from the start and are never removed. */
-  readonly lasting: Traffic;
-}
-
 export interface Judge {
   readonly world: GroupWorld;
   readonly steps: ReadonlyMap<string, Step>;
-  group(address: Address): JudgedGroup | undefined;
+  group(address: Address): Moments | undefined;
   traffic(facts: readonly Fact[]): Traffic;
 }
 
 export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>): Judge {
-  const groups = new Map<Address, JudgedGroup>();
+  const groups = new Map<Address, Moments>();
   const traffic = (facts: readonly Fact[]): Traffic => trafficOfFacts(facts, world);
   return {
     world,
@@ -71,33 +62,18 @@ export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>)
     group(address) {
       const facts = world.facts.get(address);
       if (facts === undefined) return undefined;
-      let group = groups.get(address);
-      if (group === undefined) {
-        const touched = facts.some((fact) => fact.addedBy !== undefined || fact.removedBy.length > 0);
-        const before = traffic(facts.filter((fact) => fact.addedBy === undefined));
-        group = touched
-          ? {
-              facts,
-              before,
-              after: traffic(facts.filter((fact) => fact.removedBy.length === 0)),
-              ever: traffic(facts),
-              lasting: traffic(facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length === 0)),
-            }
-          : { facts, before, after: before, ever: before, lasting: before };
-        groups.set(address, group);
-      }
+      const group = groups.get(address) ?? momentsOf(facts, world);
+      groups.set(address, group);
       return group;
     },
   };
 }
 
 /** Of a group that the plan does not touch all moments are one. */
-const isUntouched = ({ before, ever }: JudgedGroup): boolean => before === ever;
-
-const nothingJudged = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
+const isUntouched = ({ before, ever }: Moments): boolean => before === ever;
 
 export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
-  const group = judge.group(query.group) ?? nothingJudged;
+  const group = judge.group(query.group) ?? momentsOf([], judge.world);
   if (query.assertion.kind !== "always") return judgeNever(query, group, judge);
   // Both families are meant where none is said. One in which nothing of it was ever admitted is told, and not demanded.
   const used = query.families.filter(
@@ -118,7 +94,7 @@ const judgedAs =
     more: Partial<JudgedAssertion> = {},
   ): JudgedAssertion => ({ ...{ query, verdict: word, change, set, expired: false, between: false, needed }, ...more });
 
-function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
+function judgeNever(query: ReachQuery, group: Moments, judge: Judge): JudgedAssertion {
   const standing = query.leftOut.filter(({ expired }) => !expired);
   const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
   const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
@@ -171,7 +147,7 @@ function whyUnknown({ group, direction, unknown, assertion }: ReachQuery, { worl
 const whyUnseen = ({ group }: ReachQuery, { world }: Judge): string | undefined =>
   world.unobserved.get(group) === "not-shown" ? `the rules of ${group} could not be read` : undefined;
 
-function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
+function judgeAlways(query: ReachQuery, group: Moments, judge: Judge): JudgedAssertion {
   const wanted = everythingAsked(query);
   const given = (traffic: Traffic): Traffic => admitted(traffic, query);
   const [before, after] = [given(group.before), given(group.after)];
@@ -209,7 +185,7 @@ function holdsOrUnknown(query: ReachQuery, judge: Judge, verdict: ReturnType<typ
 /** What is admitted at the start and may be admitted no longer at some moment. `given`: what counts as admitted. */
 function losable(
   given: (traffic: Traffic) => Traffic,
-  { facts, lasting }: JudgedGroup,
+  { facts, lasting }: Moments,
   judge: Judge,
   before: Traffic,
 ): Traffic {
