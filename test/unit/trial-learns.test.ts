@@ -202,8 +202,22 @@ test.each([
   ["volume.delete", "curl -X DELETE https://c.example/storage/local:vm-100-disk-0", { path: "/storage/{id}" }],
   ["vm.list", "curl https://c.example/projects/group%2Fone/my%20vms", { path: "/projects/group%2Fone/my%20vms" }],
   ["vm.list", "curl https://c.example/{project}/vms", { path: "/{project}/vms" }],
+  // Two kinds may share a number.
+  ["volume.delete", "curl -X DELETE https://c.example/projects/7/volumes/7", { path: "/projects/7/volumes/{id}" }],
+  ["volume.delete", "curl -X DELETE https://c.example/volumes/7/projects/7", { path: "/volumes/{id}/projects/7" }],
+  [
+    "volume.delete",
+    "curl -X DELETE 'https://c.example/volumes/7?project_id=7'",
+    { path: "/volumes/{id}", query: { project_id: "7" } },
+  ],
+  [
+    "volume.delete",
+    `curl -d '{"tenant":{"id":7},"server":"7","volume":7}' https://c.example/drop`,
+    { body: { tenant: { id: 7 }, server: "7", volume: "{id:number}" } },
+  ],
   // An option that is not known here may have a value; without a scheme the host comes first.
   ["vm.list", "curl --netrc-file /root/netrc https://c.example/vms", { path: "/vms" }],
+  ["vm.list", "curl --netrc-file /root/netrc --dump-header head c.example/vms", { path: "/vms" }],
   ["vm.list", "curl -k c.example:8443/vms", { path: "/vms" }],
   // Browsers write a quote and an exclamation mark so.
   [

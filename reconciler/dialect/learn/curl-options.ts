@@ -16,6 +16,10 @@ interface Options {
 
 type OptionMeaning = "method" | "header" | "data" | "file" | "url" | "cookie" | "user" | "bearer" | "nothing";
 
+/** What curl is told of itself or of the way. */
+const ofNoRequest =
+  "user-agent connect-timeout max-time max-redirs max-filesize cacert capath cert cert-type key key-type pass pinnedpubkey crlfile ciphers tls13-ciphers curves tls-max proxy proxy-user proxy-header preproxy noproxy socks4 socks4a socks5 socks5-hostname resolve connect-to dns-servers interface local-port output output-dir write-out stderr trace trace-ascii dump-header cookie-jar referer config netrc-file unix-socket retry retry-delay retry-max-time limit-rate rate speed-limit speed-time range expect100-timeout keepalive-time happy-eyeballs-timeout-ms hsts alt-svc ipfs-gateway doh-url aws-sigv4 service-name login-options";
+
 /** The meaning of the word after each option that takes one; all others take none. */
 const meanings: Readonly<Record<string, OptionMeaning>> = {
   ...{ X: "method", request: "method", H: "header", header: "header", url: "url", b: "cookie", cookie: "cookie" },
@@ -23,9 +27,7 @@ const meanings: Readonly<Record<string, OptionMeaning>> = {
   ...{ "data-urlencode": "data", u: "user", user: "user", "oauth2-bearer": "bearer" },
   ...{ F: "file", form: "file", "form-string": "file", T: "file", "upload-file": "file" },
   ...Object.fromEntries([..."ACDEKPQUYceormtwxyz"].map((letter) => [letter, "nothing" as const])),
-  ...{ "user-agent": "nothing", "connect-timeout": "nothing", "max-time": "nothing", cacert: "nothing" },
-  ...{ output: "nothing", cert: "nothing", key: "nothing", retry: "nothing", "retry-delay": "nothing" },
-  ...{ "write-out": "nothing", proxy: "nothing", resolve: "nothing", referer: "nothing", "cookie-jar": "nothing" },
+  ...Object.fromEntries(ofNoRequest.split(" ").map((name) => [name, "nothing" as const])),
 };
 
 /** The options of a word, each with what stands in it as well: -sXPOST, --data=…, -H'…'. */

@@ -85,12 +85,12 @@ export function readCurl(
   const path = segments
     .map((segment, nth) => {
       const id = idOfSegment(segment, known);
-      const put = ids.put(id);
+      const put = ids.put({ text: id, folder: segments[nth - 1] ?? "" });
       // A slash or a room within a segment stays as it was written, but where it is of an id.
       return put === id && !isPlainSegment(segment) ? encoded[nth] : put + segment.slice(id.length);
     })
     .join("/");
-  const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.inText(value)]));
+  const filled = Object.fromEntries(asked.map(([key, text]): [string, Scalar] => [key, ids.inText({ text, key })]));
   const body = ids.within(data);
   const { carrier, others } = headersByUse(told.headers);
   // JSON keeps the form of a value, and only its texts change.
@@ -310,6 +310,8 @@ function withoutToken(value: string): string {
  */
 class Placeholders {
   readonly #names = new Map<string, readonly string[]>();
+  /** What is another thing by its word has an id of its own, though it may be the same number. */
+  readonly #isOther: (one: ToldText) => boolean;
 
   constructor(
     operation: ToldOperation,
@@ -318,15 +320,16 @@ class Placeholders {
     texts: readonly ToldText[],
   ) {
     const own = wordsFor(operation);
-    const ranked = [...new Map(texts.map((one) => [one.text, one])).values()]
+    this.#isOther = (one) => rankAmong(one, known, own) === 0;
+    const ids = texts.filter((one) => !this.#isOther(one));
+    const ranked = [...new Map(ids.map((one) => [one.text, one])).values()]
       .map((one, index) => ({ text: one.text, index, rank: rankAmong(one, known, own) }))
-      .filter(({ rank }) => rank > 0)
       .sort((one, other) => other.rank - one.rank || other.index - one.index)
       .slice(0, wanted.length)
       .sort((one, other) => one.index - other.index);
     const [only, ...others] = ranked;
     // A manual may have one and the same id in every place.
-    const isRepeated = others.length === 0 && texts.filter(({ text }) => text === only?.text).length >= wanted.length;
+    const isRepeated = others.length === 0 && ids.filter(({ text }) => text === only?.text).length >= wanted.length;
     ranked.forEach(({ text }, index) => {
       this.#names.set(text, isRepeated ? wanted : wanted.slice(index, index + 1));
     });
@@ -336,26 +339,31 @@ class Placeholders {
     return [...this.#names.values()].flat().length;
   }
 
-  put(text: string): string {
-    const [name, ...later] = this.#names.get(text) ?? [];
+  put(one: ToldText): string {
+    const { text } = one;
+    const [name, ...later] = this.#isOther(one) ? [] : (this.#names.get(text) ?? []);
     if (later.length > 0) this.#names.set(text, later);
     return name === undefined ? text : `{${name}}`;
   }
 
   /** A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word. */
-  inText(text: string): string {
+  inText({ text, key }: ToldText): string {
     const isSelection = !this.#names.has(text) && /^\s*(query|mutation|\{)/.test(text);
-    return this.put(isSelection ? text.replaceAll(/\{(\w+)\}/g, "{ $1 }") : text);
+    return this.put({ text: isSelection ? text.replaceAll(/\{(\w+)\}/g, "{ $1 }") : text, ...onlyDefined({ key }) });
   }
 
   /** The same within a body. */
-  within(value: unknown): unknown {
-    if (typeof value === "number")
-      return this.#names.has(String(value)) ? this.put(String(value)).replace("}", ":number}") : value;
-    if (typeof value === "string") return this.inText(value);
-    if (Array.isArray(value)) return value.map((item) => this.within(item));
+  within(value: unknown, under?: string): unknown {
+    if (typeof value === "number") {
+      const put = this.put({ text: String(value), ...onlyDefined({ key: under }) });
+      return put === String(value) ? value : put.replace("}", ":number}");
+    }
+    if (typeof value === "string") return this.inText({ text: value, ...onlyDefined({ key: under }) });
+    if (Array.isArray(value)) return value.map((item) => this.within(item, under));
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, this.within(inner, keyBelow(key, under))]),
+    );
   }
 }
 
@@ -412,11 +420,12 @@ function textsIn(value: unknown, under?: string): readonly ToldText[] {
     return [{ text: String(value), ...onlyDefined({ key: under }) }];
   if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, under));
   if (!isObject(value)) return [];
-  // { project: { id: … } } says of what it is the id.
-  return Object.entries(value).flatMap(([key, inner]) =>
-    textsIn(inner, under !== undefined && /^(id|uuid|ref)$/i.test(key) ? `${under}_${key}` : key),
-  );
+  return Object.entries(value).flatMap(([key, inner]) => textsIn(inner, keyBelow(key, under)));
 }
+
+/** { project: { id: … } } says of what it is the id. */
+const keyBelow = (key: string, under: string | undefined): string =>
+  under !== undefined && /^(id|uuid|ref)$/i.test(key) ? `${under}_${key}` : key;
 
 /** `undefined`: nothing is sent, or a form. */
 function bodyFromData(data: readonly string[]): unknown {
