@@ -35,7 +35,7 @@ import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
 import type { FirstCreate, Unread } from "./first-create";
 import { listOfKind, readOfKind } from "./observe";
-import { failedBy, isoNow, type Run, type StepResult, whyUnread } from "./run";
+import { failedBy, isoNow, type OpenStep, type Run, type StepResult, whyUnread } from "./run";
 
 /** Whether a look has shown what was made, or the answer to its create alone. */
 export type HowFound = "answered" | "seen";
@@ -305,11 +305,10 @@ async function findAfterCreate<K extends Kind>(
 const isNameConflict = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && (outcome.condition === "conflict" || outcome.condition === "name_taken");
 
-/** The service answered the write with something unreadable: the effect is there. */
-
 const provesNothingDone = (outcome: Outcome<unknown>): outcome is Rejection | Unavailable =>
   outcome.status === "unavailable" || (outcome.status === "rejected" && !isRefusedAs(outcome, "unreadable"));
 
+/** A write that was answered with something unreadable has its effect. */
 const saysAccepted = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" ||
   (outcome.status === "unknown" && outcome.accepted === true) ||
@@ -378,34 +377,34 @@ export class NotRecorded extends Error {
 }
 
 /** `evidence`: what was seen instead. `hint`: how its answer would have been read. */
-async function outcomeUnknown(intent: Intent, run: Run, evidence?: string, hint?: string): Promise<StepResult> {
+function outcomeUnknown(intent: Intent, run: Run, evidence?: string, hint?: string): Promise<StepResult> {
   const became = intent.accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
   const fix = outcomeUnknownFix(intent.address);
+  const line = hint === undefined ? undefined : `before anything else is created, ${lineIn(hint)}`;
   return endUnknown(
     intent,
     `${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
-    hint === undefined
-      ? fix
-      : [
-          toSay(
-            [`${fixText(...fix)}; and before anything else is created, ${lineIn(hint)}`],
-            `before anything else is created, ${lineIn(hint)}`,
-          ),
-        ],
+    line === undefined ? fix : [toSay([`${fixText(...fix)}; and ${line}`], line)],
     run,
   );
 }
 
-/** Records that nobody knows what became of the create, and says so. */
-async function endUnknown(intent: Intent, became: string, fix: Advice, run: Run): Promise<StepResult> {
-  const { address, name, sentAt } = intent;
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  return {
-    end: "unknown",
+/** Nobody knows what became of the create. */
+const endUnknown = (intent: Intent, became: string, fix: Advice, run: Run): Promise<StepResult> =>
+  recordUnknown(intent, run, {
     code: "apply/outcome-unknown",
-    message: `outcome unknown: the create of ${nounAt(address)} ${name} was sent at ${sentAt} and ${became}`,
+    message: `outcome unknown: the create of ${nounAt(intent.address)} ${intent.name} was sent at ${intent.sentAt} and ${became}`,
     fix,
-  };
+  });
+
+async function recordUnknown(
+  intent: Intent,
+  run: Run,
+  said: Pick<OpenStep, "code" | "message" | "fix">,
+): Promise<StepResult> {
+  const { address } = intent;
+  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
+  return { end: "unknown", ...said };
 }
 
 /** Ends the step when the list cannot be read: waiting does not help. */
@@ -427,14 +426,12 @@ const stoppedLooking = ({ address }: Intent): StepResult => ({
   fix: "run the same command again: it looks for it first, and does not send it again before",
 });
 
-async function severalFound(intent: Intent, found: readonly Made[], run: Run): Promise<StepResult> {
+function severalFound(intent: Intent, found: readonly Made[], run: Run): Promise<StepResult> {
   const { address, name } = intent;
-  await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   const shown = found.map((one) => `${one.id}${"status" in one ? ` (${one.status ?? "?"})` : ""}`);
-  return {
-    end: "unknown",
+  return recordUnknown(intent, run, {
     code: "apply/ambiguous",
     message: `${found.length} new ${nounAt(address)}s are named ${name}: ${shown.join(", ")}`,
     fix: outcomeUnknownFix(address),
-  };
+  });
 }

@@ -1,6 +1,7 @@
 /**
- * The rules that go, as differences have told. First the rules that an update of their group removes, as its difference has told: a SecurityGroupRule that names one of
- * them comes after that update, so that nothing can hand the rule over. And those that are made anew where the service can delete none by itself.
+ * The rules that go, as differences have told: those that an update of their group removes, for a SecurityGroupRule that
+ * names one of them comes after that update, and nothing can hand the rule over; and those that are made anew where the
+ * service can delete none by itself.
  */
 import type { HandlerService } from "../../one/handler";
 import { perClient } from "../../one/per-client";

@@ -7,8 +7,8 @@ import type { DesiredResource, DesiredVm, DesiredVolume, Reference } from "../..
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { RecordedResource } from "../../core/model/recorded";
-import type { Step } from "../../core/plan/step";
-import { onlyDefined } from "../../core/text/objects";
+import type { Step, StepOperation } from "../../core/plan/step";
+import { groupedBy, onlyDefined } from "../../core/text/objects";
 
 export interface Remount {
   readonly address: Address;
@@ -28,16 +28,12 @@ export function remounts(
   desiredOf: (address: Address) => DesiredResource | undefined,
   addressOf: AddressOf,
 ): Remount[] {
-  const found = new Map<Address, { on?: Reference; grew: boolean; made: boolean; flushed: boolean }>();
-  for (const { id, address, action } of done) {
-    const known = found.get(address) ?? { grew: false, made: false, flushed: false };
-    if (action.operation === "volume.attach") found.set(address, { ...known, on: action.vm });
-    if (action.operation === "volume.resize") found.set(address, { ...known, grew: true });
+  return [...groupedBy(done, ({ address }) => address)].flatMap(([address, steps]): Remount[] => {
+    const has = (operation: StepOperation): boolean => steps.some(({ action }) => action.operation === operation);
+    const host = steps.flatMap(({ action }) => (action.operation === "volume.attach" ? [action.vm] : [])).at(-1);
+    const [grew, made] = [has("volume.resize"), has("volume.create")];
     // Of a volume that an earlier replacement left, the record says nothing any more.
-    if (id === `${address}/flush`) found.set(address, { ...known, flushed: true });
-    if (action.operation === "volume.create") found.set(address, { ...known, made: true });
-  }
-  return [...found].flatMap(([address, { on: host, grew, made, flushed }]): Remount[] => {
+    const flushed = steps.some(({ id }) => id === `${address}/flush`);
     const desired = desiredOf(address);
     const record = resources.get(address);
     const place = diskPlaceOf(record, host);
