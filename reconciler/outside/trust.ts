@@ -189,7 +189,7 @@ export const refusedLink = (trust: Trust, path: string, done?: "read" | "written
     ? refusedPath(trust, path, done)
     : undefined;
 
-/** The same of the folder in which this program keeps what it needs still, and of what lies in it: it makes no links there. */
+/** The same of the folder in which this program keeps what it needs still, and of each link in it. */
 export function refusedKeeping(trust: Trust, folder: string): ReturnType<typeof refusedPath> {
   if (trust.closedBy === undefined) return undefined;
   const kept = ifPossible(() => readdirSync(folder, { recursive: true, withFileTypes: true })) ?? [];
