@@ -27,10 +27,17 @@ import { openWorld, WorldInUse } from "../outside/embedded";
 import { setting } from "../outside/environment";
 import { shownPath } from "../outside/files";
 import { holderOf as holderCalled } from "../outside/holder";
-import { refusedAddress, refusedLink, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
+import {
+  refusedAddress,
+  refusedFilesOfState,
+  refusedPath,
+  refusedState,
+  type Trust,
+  trustFrom,
+} from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
 import { createConnections } from "../service/transport";
-import { filePathOf, isFile, openProtectedStore } from "../store/open";
+import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import { tellAskedToWait } from "./asked-to-wait";
@@ -221,7 +228,7 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
 
 /** A link in the place of the state may be anybody's, and in a closed run leads to no state outside of the checkout. */
 function ownPlace(location: string, flags: Flags): string {
-  const refused = isFile(location) ? refusedLink(trustOf(flags), filePathOf(location)) : undefined;
+  const refused = refusedFilesOfState(trustOf(flags), location);
   if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
   return location;
 }

@@ -11,7 +11,7 @@ import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { ifPossible } from "../core/text/errors";
 import { refuse } from "../refused";
-import { filePathOf, isFile } from "../store/open";
+import { filesOfState, isFile } from "../store/open";
 import { checkoutOf } from "./commit";
 import { setting } from "./environment";
 
@@ -118,7 +118,7 @@ export function refusedState(
   // A request to a bucket is signed: it carries no secret, and goes where the environment says.
   if (/^s3:\/\//i.test(location)) return undefined;
   if (isFile(location)) {
-    if (isReallyBelow(filePathOf(location), trust.root)) return undefined;
+    if (filesOfState(location).every((path) => isReallyBelow(path, trust.root))) return undefined;
     return trustRefusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
   }
   if (leadsElsewhere(location))
@@ -189,12 +189,20 @@ export const refusedLink = (trust: Trust, path: string, done?: "read" | "written
     ? refusedPath(trust, path, done)
     : undefined;
 
+/** The same of a state, also of what lies beside its file. */
+export function refusedFilesOfState(trust: Trust, location: string): ReturnType<typeof refusedPath> {
+  if (trust.closedBy === undefined || !isFile(location)) return undefined;
+  return firstRefused(filesOfState(location).map((path) => refusedLink(trust, path)));
+}
+
+const firstRefused = (all: readonly ReturnType<typeof refusedPath>[]) => all.find((one) => one !== undefined);
+
 /** The same of the folder in which this program keeps what it needs still, and of each link in it. */
 export function refusedKeeping(trust: Trust, folder: string): ReturnType<typeof refusedPath> {
   if (trust.closedBy === undefined) return undefined;
   const kept = ifPossible(() => readdirSync(folder, { recursive: true, withFileTypes: true })) ?? [];
   const links = kept.filter((one) => one.isSymbolicLink()).map(({ parentPath, name }) => join(parentPath, name));
-  return [folder, ...links].map((path) => refusedLink(trust, path, "written")).find((one) => one !== undefined);
+  return firstRefused([folder, ...links].map((path) => refusedLink(trust, path, "written")));
 }
 
 const isAddressTrusted = ({ addresses }: Trust, address: string): boolean => {

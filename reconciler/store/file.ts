@@ -48,16 +48,19 @@ import {
   StoreFailed,
 } from "./store";
 
-interface Paths {
-  readonly snapshot: string;
-  readonly journal: string;
-  readonly end: string;
+type Paths = ReturnType<typeof pathsOfState>;
+
+/** The files of a state, where a link in the place of the first leads. */
+export function pathsOfState(location: string) {
+  const snapshot = followLinks(location);
+  const journal = `${snapshot}.journal`;
+  return { snapshot, journal, end: `${journal}.end`, lock: `${snapshot}.lock` } as const;
 }
 
 export function createFileStore(location: string, times: LeaseTimes = defaultLease): StateStore {
-  const path = followLinks(location);
-  const paths: Paths = { snapshot: path, journal: `${path}.journal`, end: `${path}.journal.end` };
-  const lock = createFileLock(`${path}.lock`, times);
+  const paths = pathsOfState(location);
+  const { snapshot: path } = paths;
+  const lock = createFileLock(paths.lock, times);
 
   return {
     location,

@@ -6,7 +6,7 @@ import { errorMessage } from "../core/text/errors";
 import { listText } from "../core/text/list-text";
 import { isUrl, unlikelyPlace, withoutPassword } from "../core/text/outside-policy";
 import { protectStore } from "./encrypted";
-import { createFileStore } from "./file";
+import { createFileStore, pathsOfState } from "./file";
 import { createHttpStore } from "./http";
 import { type StateNote, withMemory } from "./memory-of-states";
 import { createPostgresStore } from "./postgres";
@@ -48,6 +48,12 @@ export function filePathOf(location: string): string {
   } catch (error) {
     throw new StoreFailed(`the state ${withoutPassword(location)} is no file of this machine: ${errorMessage(error)}`);
   }
+}
+
+/** All files of a state in a file: the one that is named, and those beside it. */
+export function filesOfState(location: string): readonly string[] {
+  const path = filePathOf(location);
+  return [path, ...Object.values(pathsOfState(path))];
 }
 
 /** Every kind of store there is. */

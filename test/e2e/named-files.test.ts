@@ -249,4 +249,22 @@ describe("a closed run", () => {
     }
     expect((await run(folder, ["state", "list", "--state", state], closed)).exitCode).toBe(0);
   });
+
+  it("nor to what lies beside another state", async () => {
+    const [outside, folder] = [makeFolder(), makeFolder()];
+    const text = `${head}groups: { web: {} }\n`;
+    writeFiles(outside, { journal: '"address":"vm.canary"\nmore\n' });
+    writeFiles(folder, { ".git/HEAD": "", "own.yaml": text, "named.yaml": `${text}state: ./reconcile.state.json\n` });
+    expect((await run(folder, ["apply", "own.yaml", "-y"])).exitCode).toBe(0);
+    symlinkSync(join(outside, "journal"), join(folder, "reconcile.state.json.journal"));
+    for (const [words, code] of [
+      ["plan own.yaml", "trust/path"],
+      ["plan own.yaml --state reconcile.state.json", "trust/path"],
+      ["plan named.yaml", "trust/state"],
+    ] as const) {
+      const ran = await run(folder, words.split(" "), closed);
+      expect([words, ran.exitCode, said(ran)]).toEqual([words, 1, expect.stringContaining(code)]);
+      expect(said(ran)).not.toContain("canary");
+    }
+  });
 });
