@@ -64,3 +64,11 @@ test.each(titles)("%s", async (title) => {
   if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(file, learnt);
   expect(learnt).toBe(readFileSync(file, "utf8"));
 });
+
+test("a request that wants what the record does not show is not sent with the words for it", async () => {
+  const odd = everyOdd.find(({ shape }) => shape.title === titles[0])!;
+  const asking = `volume.delete=curl -X DELETE -d '{"zone":"{field:/zone}"}' URL/v3/volumes/{id}`;
+  const learnt = await learntBy({ ...odd, told: [...odd.told, "--curl", asking] });
+  expect(learnt).toContain("volume.delete is DELETE /v3/volumes/{id}.");
+  expect(learnt).not.toContain("{field:");
+});

@@ -11,7 +11,7 @@ import { leavesOf } from "../../../dialect/learn/values";
 import { askingFor, capitalized, saysKind, stylesOf } from "../../../dialect/learn/where";
 import { findAt, tokensOf } from "../../../dialect/places";
 import { compilePointers, findText } from "../../../dialect/pointers";
-import { type FilledRequest, fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
+import { type FilledRequest, fieldsLeft, fillRoute, type Ids, needsRecord } from "../../../dialect/requests";
 import { collectionsTold, foldersTold } from "../find-list";
 import { acceptedInVain, saidMissing, type TriedOperation, withoutOperation } from "../report";
 import { nounOf, wordsOf } from "./say";
@@ -273,6 +273,13 @@ export async function tryWrites(
     const { dialect } = trial.report;
     const filled = fillRoute(route, ids, dialect, trial.recordOf(kind, ids.id));
     if (filled === undefined) return false;
+    // What a rule says stands in its own record, which the client reads.
+    const isSaid = operation === "group.rule.delete" && needsRecord(route);
+    const left = isSaid ? [] : fieldsLeft(filled);
+    if (left.length > 0) {
+      tried.push({ path: `${route.method} ${route.path}`, answer: `the record does not show ${left.join(" and ")}` });
+      return false;
+    }
     const other = otherNamed(trial, kind, filled);
     if (other !== undefined) {
       const what = `${nounOf(kind)} ${other}, which the trial did not make`;
@@ -282,8 +289,6 @@ export async function tryWrites(
       );
       return false;
     }
-    // What a rule says stands in its own record, which the client reads.
-    const isSaid = operation === "group.rule.delete" && needsRecord(route);
     const byRecord = isSaid ? trial.clientWith(operation, route) : undefined;
     const send = async (): Promise<Outcome<unknown>> =>
       byRecord === undefined
