@@ -8,7 +8,7 @@ import { type Diagnostic, diagnosticsIn, hasErrors } from "../core/model/diagnos
 import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
 import { isKind, type Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
-import { failureText, isGone, type Outcome } from "../core/model/outcome";
+import { failureText, isGone, type Outcome, valueIn } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { errorCode, errorMessage } from "../core/text/errors";
@@ -223,7 +223,7 @@ function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): Ch
     const { fix = "run the same command again" } = readFailed(what, seen);
     return problem(`lookups.${name} could not be looked up: ${failureText(seen)}`, fix);
   }
-  const things = seen.status === "accepted" ? seen.value : [];
+  const things = valueIn(seen) ?? [];
   const found = things.filter((one) =>
     by === "id" ? one.id === wanted : one["name"]?.toLowerCase() === wanted.toLowerCase(),
   );

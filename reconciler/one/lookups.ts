@@ -1,7 +1,7 @@
 /** Looks up, by name or id, what a program does not manage, and lists it. */
 import { canonicalLiveRule } from "../core/canonical/rules";
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
-import { accepted, failureText, type Outcome } from "../core/model/outcome";
+import { accepted, failureText, type Outcome, valueIn } from "../core/model/outcome";
 import { nearestText } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
 import { ruleAsProperties, ruleProperties } from "../kinds/group/one-rule-properties";
@@ -145,8 +145,7 @@ const lookupFailure = (summary: string, fix: string): HandlerFailure =>
 
 /** A size that cannot be seen fails nothing. */
 async function sizeOf(id: string, client: ServiceReader): Promise<number | undefined> {
-  const listed = await client.listVolumes();
-  return listed.status === "accepted" ? listed.value.find((one) => one.id === id)?.sizeGb : undefined;
+  return valueIn(await client.listVolumes())?.find((one) => one.id === id)?.sizeGb;
 }
 
 const entries = (what: string, plural: string, list: Sort<CatalogueEntry>["list"]): Sort<CatalogueEntry> => ({

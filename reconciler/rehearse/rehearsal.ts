@@ -7,6 +7,7 @@ import { pairResources } from "../core/diff/pair";
 import { type Address, isMeant } from "../core/model/address";
 import { type Diagnostic, errorsAmong, hasErrors } from "../core/model/diagnostic";
 import type { Operation } from "../core/model/operation";
+import { valueIn } from "../core/model/outcome";
 import type { Consent } from "../core/plan/consent";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
@@ -209,16 +210,9 @@ function planDifferences(real: Plan, twin: Plan): Diagnostic[] {
 export async function withCatalogue(prepared: Prepared, client: ServiceReader): Promise<Prepared> {
   const { catalogue } = prepared.live;
   const [flavors, images, regions] = await Promise.all([
-    catalogue.flavors ?? (client.can.listsFlavors ? acceptedValue(client.listFlavors()) : undefined),
-    catalogue.images ?? (client.can.listsImages ? acceptedValue(client.listImages()) : undefined),
-    catalogue.regions ?? (client.can.listsRegions ? acceptedValue(client.listRegions()) : undefined),
+    catalogue.flavors ?? (client.can.listsFlavors ? client.listFlavors().then(valueIn) : undefined),
+    catalogue.images ?? (client.can.listsImages ? client.listImages().then(valueIn) : undefined),
+    catalogue.regions ?? (client.can.listsRegions ? client.listRegions().then(valueIn) : undefined),
   ]);
   return { ...prepared, live: { ...prepared.live, catalogue: { flavors, images, regions } } };
-}
-
-async function acceptedValue<T>(
-  asked: Promise<{ readonly status: string; readonly value?: T }>,
-): Promise<T | undefined> {
-  const outcome = await asked;
-  return outcome.status === "accepted" ? outcome.value : undefined;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { LiveVm, LiveVolume } from "../core/model/live";
-import { accepted, isRefusedAs, type Outcome } from "../core/model/outcome";
+import { accepted, isRefusedAs, type Outcome, valueIn } from "../core/model/outcome";
 import { appendTo } from "../core/text/objects";
 import { plainOptions } from "./attached-apart";
 import type { RequestOptions, ServiceClient } from "./client";
@@ -45,7 +45,7 @@ export function withHostsByName<C extends HostCalls>(calls: C): C {
       // Without a list nobody knows whose name it is.
       const isUnlisted = isRefusedAs(listed, "unsupported");
       if (listed.status !== "accepted" && !isUnlisted) return listed;
-      names = learn(listed.status === "accepted" ? listed.value : []);
+      names = learn(valueIn(listed) ?? []);
     }
     const present = names;
     return accepted(

@@ -6,6 +6,7 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { told } from "../../core/model/fix";
 import { allOfKind, ofKind } from "../../core/model/kinds";
 import { type Live, sight } from "../../core/model/live";
+import { valueIn } from "../../core/model/outcome";
 import { type Intent, isAskedSnapshot, type RecordedVm, type State } from "../../core/model/recorded";
 import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
@@ -246,7 +247,7 @@ function listRecordedVms(invocation: Invocation): Promise<number> {
     const rows = vmRows(state, listed?.value);
     for (const row of rows) output.event({ type: "vm", ...row });
     // Without the list of flavors the table shows the ids of flavors in place of their names.
-    const names = flavors?.status === "accepted" ? flavors.value : [];
+    const names = valueIn(flavors) ?? [];
     output.print(vmListText(rows, new Map(names.map(({ id, name = id }) => [id, name]))));
     if (listed === undefined) output.note("This service has no list of VMs: these are as the state remembers them.");
     return output.finish({ exitCode: 0, diagnostics: service.diagnostics });

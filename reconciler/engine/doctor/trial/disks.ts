@@ -1,5 +1,6 @@
 /** The disks that come with the VM of a trial: which of them are its data, and which have to be taken away by themselves. */
 import type { LiveVm } from "../../../core/model/live";
+import { valueIn } from "../../../core/model/outcome";
 import { orNothing } from "./lists";
 import type { Trial } from "./watch";
 
@@ -12,7 +13,7 @@ export async function noteDisks(trial: Trial, live: LiveVm | undefined): Promise
   const listed = trial.client.can.canFindCreated("volume")
     ? await orNothing(trial, "volume.list", () => trial.client.listVolumes())
     : undefined;
-  const hanging = listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
+  const hanging = valueIn(listed)?.filter(({ attachedTo }) => attachedTo === live.id) ?? [];
   const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));
   for (const id of new Set([...shown, ...hanging.map((volume) => volume.id)]))
     if (!trial.made.root.has(id) && !trial.isNoted("volume", id) && !trial.isOfOthers("volume", id))

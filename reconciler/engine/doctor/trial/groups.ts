@@ -1,7 +1,7 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
 
 import { operations } from "../../../core/model/operation";
-import type { Outcome } from "../../../core/model/outcome";
+import { type Outcome, valueIn } from "../../../core/model/outcome";
 import type { Route } from "../../../dialect/dialect";
 import type { ProbeRequest } from "../../../service/client";
 import { pathWithId } from "../enter";
@@ -70,10 +70,7 @@ export const groupActs: readonly TrialAct[] = [
 ];
 
 /** `undefined`: they cannot be read. */
-async function rulesOf(trial: Trial, group: string) {
-  const listed = await trial.client.listRules(group);
-  return listed.status === "accepted" ? listed.value : undefined;
-}
+const rulesOf = async (trial: Trial, group: string) => valueIn(await trial.client.listRules(group));
 
 const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean> =>
   until(trial, async () => (await rulesOf(trial, group))?.every(({ id }) => id !== rule) === true);

@@ -1,7 +1,7 @@
 /** What the lists show of the things of a trial, also where a list is left out once there is nothing to show. */
 import { runsGuest } from "../../../core/model/kinds";
 import { rowOf } from "../../../core/model/operation";
-import type { Outcome } from "../../../core/model/outcome";
+import { type Outcome, valueIn } from "../../../core/model/outcome";
 import { deepEqual } from "../../../core/text/deep-equal";
 import { absentIsNoList } from "../../../dialect/learn/items";
 import { leavesOf } from "../../../dialect/learn/values";
@@ -107,8 +107,7 @@ export async function listedOf(
   options?: RequestOptions,
 ): Promise<readonly ListedThing[] | undefined> {
   if (!trial.client.can.canFindCreated(kind)) return undefined;
-  const listed = await orNothing<ListedThing>(trial, `${kind}.list`, () => listOfKind(kind, trial.client, options));
-  return listed.status === "accepted" ? listed.value : undefined;
+  return valueIn(await orNothing<ListedThing>(trial, `${kind}.list`, () => listOfKind(kind, trial.client, options)));
 }
 
 interface ListedThing {
