@@ -72,6 +72,11 @@ const countKey = /^(items?|records?|rows?|results?|entries)?count$/;
 const pagesKey = /^(total|num|number|count)?(of)?pages(total|count)?$|^total(of)?page$|^page(total|count)$/;
 const pageKey = /^(num|number|count|last)(of)?page$/;
 const limitKey = /^(limit|perpage|pagesize|pagelimit|maxresults|maxitems|maxkeys|itemsperpage|resultsperpage)$/;
+const countedKeys = [
+  [totalKey, "total"],
+  [pagesKey, "pages"],
+  [limitKey, "limit"],
+] as const;
 /**
  * A list of errors beside the items, with anything in it, says that something is missing. A warning may be about
  * anything.
@@ -152,20 +157,18 @@ export const isKeptHeader = (name: string): boolean =>
 /** One line for each sort of key, in the order in which one name may fit several of them. */
 function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> | undefined {
   const sign = (kind: SignKind, count = 0) => ({ kind, count });
-  const flag = asFlag(value);
-  const count = asCount(value);
-  const isTold = Number(noMoreKey.test(key));
+  const [flag, count] = [asFlag(value), asCount(value)];
+  /** `isMore`: there is more. */
+  const flagged = (isMore: boolean) => (isMore ? sign("more") : sign("end", Number(noMoreKey.test(key))));
   if (pageKey.test(key) && count !== undefined) return sign("page", count);
-  if (moreKey.test(key)) return flag === undefined ? undefined : flag ? sign("more") : sign("end", isTold);
-  if (endKey.test(key) && flag !== undefined) return flag ? sign("end", isTold) : sign("more");
+  if (moreKey.test(key)) return flag === undefined ? undefined : flagged(flag);
+  if (endKey.test(key) && flag !== undefined) return flagged(!flag);
   if (saysLacking(key, value)) return sign("lack");
   if (nextKey.test(key)) return sign(leadsOn(value) ? "next" : "end");
-  if (cursorKey.test(key) && !isObject(value)) return leadsOn(value) ? sign("cursor") : sign("end");
-  if (count === undefined) return undefined;
-  if (totalKey.test(key)) return sign("total", count);
-  if (pagesKey.test(key)) return sign("pages", count);
-  if (limitKey.test(key) || (inside && key === "size")) return sign("limit", count);
-  return undefined;
+  if (cursorKey.test(key) && !isObject(value)) return sign(leadsOn(value) ? "cursor" : "end");
+  const counted =
+    countedKeys.find(([names]) => names.test(key))?.[1] ?? (inside && key === "size" ? "limit" : undefined);
+  return count === undefined || counted === undefined ? undefined : sign(counted, count);
 }
 
 /** A count of none proves the end as an empty page does. */

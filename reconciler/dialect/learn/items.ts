@@ -24,45 +24,20 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const maps: FoundItems[] = [];
   const isNamed = (key: string): boolean => nouns.some((noun) => lettersAndDigits(noun) === lettersAndDigits(key));
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
-    if (/links?$|^(error|warning)s?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
-    const parted = listInParts(value, at, nouns);
-    if (parted !== undefined) {
-      arrays.push(parted);
+    if (besideRecords.test(lettersAndDigits(key))) return;
+    const list = listInParts(value, at, nouns) ?? listItself(value, at);
+    if (list !== undefined) arrays.push(list);
+    if (
+      list !== undefined ||
+      !isObject(value) ||
+      depth > deepestItem ||
+      (isRecord(value) && !isListAsRecord(value, at))
+    )
       return;
-    }
-    if (Array.isArray(value)) {
-      const items = value.filter(isObject);
-      if (items.length === value.length) arrays.push(unwrappedItems(items, { in: at }));
-      // An entry that is null is none: a star passes it over.
-      else if (items.length > 0 && value.every((item) => item === null || isObject(item)))
-        arrays.push(unwrappedItems(items, { in: `${at}/*` }));
-      else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
-      return;
-    }
-    // An answer may have an id of its own: that of a request, beside its result.
-    const { items: parts, result } = fieldsIn(value);
-    const isListAsRecord = at === "" && (isObject(parts) || (typeof result === "object" && result !== null));
-    if (!isObject(value) || depth > deepestItem || (isRecord(value) && !isListAsRecord)) return;
-    // One thing alone may stand in place of a list of one, where XML was turned into JSON.
-    const [inner, alone] =
-      Object.entries(value).find(([one, member], _, all) => {
-        const isOnly = at === "" && all.length === 1 && isNamed(one) && isObject(member) && isRecord(member);
-        return isOnly || (isObject(member) && isSingularOf(one, key));
-      }) ?? [];
-    if (inner !== undefined) {
-      arrays.push({ place: { in: at + pointerTo(inner), absent: "none" }, items: [alone] });
-      return;
-    }
-    if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) {
-      const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
-      maps.push(
-        showsOwnIds(value)
-          ? { place: { in: `${at}/*` }, items: Object.values(value) }
-          : { place: { in: at, keys: "id" }, items },
-      );
-      return;
-    }
-    for (const [inner, member] of Object.entries(value)) visit(member, at + pointerTo(inner), inner, depth + 1);
+    const alone = oneInPlaceOfList(value, at, key, isNamed);
+    if (alone !== undefined) arrays.push(alone);
+    else if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) maps.push(mapOfRecords(value, at));
+    else for (const [inner, member] of Object.entries(value)) visit(member, at + pointerTo(inner), inner, depth + 1);
   };
   visit(payload, "", "", 0);
   const found = arrays.length > 0 ? arrays : maps;
@@ -74,6 +49,45 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const filled = found.filter(({ items }) => items.some(isObject));
   return filled.length === 1 ? filled[0] : { several: found.map(({ place }) => place) };
 }
+
+/** What stands in an answer beside its records. */
+const besideRecords = /links?$|^(error|warning)s?$|^(meta|page|paging|pagination|included)$/;
+
+function listItself(value: unknown, at: string): FoundItems | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const items = value.filter(isObject);
+  if (items.length === value.length) return unwrappedItems(items, { in: at });
+  // An entry that is null is none: a star passes it over.
+  if (items.length > 0 && value.every((item) => item === null || isObject(item)))
+    return unwrappedItems(items, { in: `${at}/*` });
+  return value.every((item) => typeof item === "string") ? { place: at, items: value } : undefined;
+}
+
+/** An answer may have an id of its own: that of a request, beside its result. */
+const isListAsRecord = ({ items, result }: Readonly<Record<string, unknown>>, at: string): boolean =>
+  at === "" && (isObject(items) || (typeof result === "object" && result !== null));
+
+/** One thing alone may stand in place of a list of one, where XML was turned into JSON. */
+function oneInPlaceOfList(
+  value: Readonly<Record<string, unknown>>,
+  at: string,
+  key: string,
+  isNamed: (key: string) => boolean,
+): FoundItems | undefined {
+  const found = Object.entries(value).find(([one, member], _, all) => {
+    const isOnly = at === "" && all.length === 1 && isNamed(one) && isObject(member) && isRecord(member);
+    return isOnly || (isObject(member) && isSingularOf(one, key));
+  });
+  return found && { place: { in: at + pointerTo(found[0]), absent: "none" }, items: [found[1]] };
+}
+
+const mapOfRecords = (value: Readonly<Record<string, unknown>>, at: string): FoundItems =>
+  showsOwnIds(value)
+    ? { place: { in: `${at}/*` }, items: Object.values(value) }
+    : {
+        place: { in: at, keys: "id" },
+        items: Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id })),
+      };
 
 /**
  * One list in several parts: below each scope (`{ "zones/a": { "instances": [] }, "zones/b": { "warning": {} } }`), or

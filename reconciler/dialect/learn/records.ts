@@ -202,33 +202,47 @@ interface FieldEvidence {
 }
 
 function learnField(field: string, rule: PlaceRule, shown: FieldEvidence): FieldFinding {
-  const { kind, said, looked, leaves, evidence, fields } = shown;
-  const [id, name] = [placeLearnt("id", fields), placeLearnt("name", fields)];
+  const { said, looked, leaves, evidence, fields } = shown;
+  const id = placeLearnt("id", fields);
+  const { places, free, owned } = placesFor(field, rule, shown);
+  const there = whereItIsSaid(places, looked, rule, evidence, owned);
+  const isKnown = there !== undefined && !(field === "id" && isNamedBetter(there.place, rule, free, shown));
+  const learnt = isKnown ? there : learnAnew(field, rule, free, owned, shown);
+  const nowhere: FieldFinding = { field, nowhere: true, learnt: true };
+  if (learnt === undefined) return places.length === said[field]?.length ? { field } : nowhere;
+  if (field === "size" && isInNoUnit(learnt.place, looked, id, evidence)) return nowhere;
+  const better =
+    field === "name"
+      ? otherName(learnt, id, rule, leaves, evidence)
+      : field === "size"
+        ? inUnit(learnt, looked, id, evidence)
+        : undefined;
+  const found = { field, ...(better ?? learnt) };
+  return isKnown && better === undefined ? found : { ...found, learnt: true };
+}
+
+/**
+ * Where a field may be: the places of the dialect, and the leaves at which nothing else was found. `owned`: those that
+ * show what the record is known to be called.
+ */
+function placesFor(field: string, rule: PlaceRule, shown: FieldEvidence) {
+  const { kind, said, leaves, evidence, fields } = shown;
+  const id = placeLearnt("id", fields);
   // A description stands beside the name.
-  const taken = field === "description" ? name : undefined;
+  const taken = field === "description" ? placeLearnt("name", fields) : undefined;
   const isOver = field === "attached_to" ? placesOfFree(rule, id, shown) : () => false;
-  const free =
-    rule.refersTo === undefined
-      ? withoutPlace(leaves, taken)
-      : withoutOwn(leaves, fields).map((all) => all.filter(({ place }) => !isOver(place)));
   // A file may name a flavor or an image by its id: that tells nothing of its name.
   const apart = field === "name" && !(kind in kindRows) ? withoutPlace(leaves, id) : leaves;
-  const owned = field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined;
-  const places = (said[field] ?? []).filter(
-    (place) => (taken === undefined || !sameValueAt(taken, place)) && !isOver(place),
-  );
-  const there = whereItIsSaid(places, looked, rule, evidence, owned);
-  const known =
-    field === "id" && there !== undefined && isNamedBetter(there.place, rule, free, shown) ? undefined : there;
-  const learnt = known ?? learnAnew(field, rule, free, owned, shown);
-  if (learnt === undefined)
-    return places.length === said[field]?.length ? { field } : { field, nowhere: true, learnt: true };
-  const other = field === "name" ? otherName(learnt.place, id, rule, leaves, evidence) : undefined;
-  if (field === "size" && isInNoUnit(learnt.place, looked, id, evidence)) return { field, nowhere: true, learnt: true };
-  const unit = field === "size" ? unitOf(learnt.place, looked, id, evidence) : undefined;
-  if (other !== undefined) return { field, ...other, learnt: true };
-  if (unit !== undefined) return { field, ...learnt, place: unit, learnt: true };
-  return known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt };
+  return {
+    places: (said[field] ?? []).filter(
+      (place) => (taken === undefined || !sameValueAt(taken, place)) && !isOver(place),
+    ),
+    free:
+      rule.refersTo === undefined
+        ? withoutPlace(leaves, taken)
+        : withoutOwn(leaves, fields).map((all) => all.filter(({ place }) => !isOver(place))),
+    owned: field === "id" || field === "name" ? ownPlaces(apart, evidence.own?.[field]) : undefined,
+  };
 }
 
 /** Where the record of a volume that hangs on nothing shows a VM all the same: one on which it hung before. */
@@ -350,7 +364,7 @@ function isUniqueAt(place: RecordPlace, records: readonly unknown[]): boolean {
 
 /** What is called a name and is the id: a place that is a name as well is the name. */
 function otherName(
-  place: RecordPlace,
+  { place }: LearntPlace,
   id: RecordPlace | undefined,
   rule: PlaceRule,
   leaves: Leaves,
@@ -442,12 +456,13 @@ function isInNoUnit(
 }
 
 /** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
-function unitOf(
-  place: RecordPlace,
+function inUnit(
+  learnt: LearntPlace,
   records: readonly unknown[],
   id: RecordPlace | undefined,
   { made }: KnownThings,
-): RecordPlace | undefined {
+): LearntPlace | undefined {
+  const { place } = learnt;
   if (id === undefined) return undefined;
   if (typeof place === "object" && place.unit !== undefined) return undefined;
   const [sizeAt, idAt] = [compilePointers([place]), compilePointers([id])];
@@ -461,7 +476,7 @@ function unitOf(
   });
   const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
   const unit = unitsOfRatios[ratio];
-  return unit === undefined ? undefined : saidMore(place, { unit });
+  return unit === undefined ? undefined : { ...learnt, place: saidMore(place, { unit }) };
 }
 
 function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFinding[] {

@@ -287,34 +287,37 @@ function itemsIn(
   route: ListRoute | null,
 ): ItemsThere {
   if (!isSuccess(seen)) return outcomeInWords(seen.outcome);
-  const { lists } = learnings;
+  const kind = recordOfOperation(operation);
   const usual = route?.items ?? rowOf(operation).items ?? [];
   const payload = learnings.payload(seen.body);
-  const [there, found] = [placeOfItems(payload, usual), findListIn(payload, nouns[recordOfOperation(operation)])];
+  if (holdsRows(payload)) return withoutRecords.rows;
+  const [there, found] = [placeOfItems(payload, usual), findListIn(payload, nouns[kind])];
   // A place that finds nothing says less than one at which there is something.
   const isOther =
     found !== undefined &&
     "items" in found &&
     found.items.length > 0 &&
     (there?.items.length === 0 || liesWithin(found, there));
-  if (holdsRows(payload)) return withoutRecords.rows;
   const where = there === undefined || isOther ? found : there;
   if (where === undefined) {
-    // An empty map is an empty list where the service's other lists are maps.
-    const named = emptyNamed(payload, nouns[recordOfOperation(operation)]);
-    const maps = [...lists.values()].flatMap(({ route }) => route.items).filter((place) => mapAt(place) !== undefined);
-    const [first] = maps;
-    if (named !== undefined && typeof first === "object")
-      return { items: [], places: [first.keys === undefined ? { in: `${named}/*` } : { in: named, keys: "id" }] };
-    const alike = maps.find((place) => isEmptyMapAt(payload, place));
-    return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
+    const empty = emptyMapIn(learnings, payload, kind);
+    return empty === undefined ? "an answer without a list" : { items: [], places: [empty] };
   }
-  const kind = recordOfOperation(operation);
   if (kind in kindRows && isOfIdsAlone(learnings, kind, where)) return withoutRecords.ids;
   if ("several" in where)
     return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
   const isUsual = usual.some((place) => place === where.place) && !learnings.emptied.has(operation);
   return { items: where.items, places: isUsual ? usual : [where.place] };
+}
+
+/** An empty map is an empty list where the service's other lists are maps. */
+function emptyMapIn({ lists }: Learnings, payload: unknown, kind: Learnt): RecordPlace | undefined {
+  const named = emptyNamed(payload, nouns[kind]);
+  const maps = [...lists.values()].flatMap(({ route }) => route.items).filter((place) => mapAt(place) !== undefined);
+  const [first] = maps;
+  if (named !== undefined && typeof first === "object")
+    return first.keys === undefined ? { in: `${named}/*` } : { in: named, keys: "id" };
+  return maps.find((place) => isEmptyMapAt(payload, place));
 }
 
 /** The items of one place are parts of a list that the other one reads. */
