@@ -10,7 +10,7 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { findAtPath } from "../places";
-import { compilePointers, findSize, findText, findWord } from "../pointers";
+import { compilePointers, findText, findWord } from "../pointers";
 import { isContractRule } from "../rule-record";
 import { volumesOfVm } from "./disks";
 import {
@@ -27,16 +27,8 @@ import {
   noun,
   type PlaceRule,
 } from "./place";
-import {
-  addressKind,
-  knownReferenceIn,
-  type Leaf,
-  leavesOf,
-  lettersAndDigits,
-  saidMore,
-  samePlace,
-  textOfPlace,
-} from "./values";
+import { inUnit, isInNoUnit, type Leaves, sizeSent } from "./sizes";
+import { addressKind, knownReferenceIn, leavesOf, lettersAndDigits, saidMore, samePlace, textOfPlace } from "./values";
 import { type Learnt, nouns } from "./where";
 
 export interface RecordFinding {
@@ -186,8 +178,6 @@ export function learnRecord(
   };
   return { record: kind, looked: looked.length, keys, fields: [...fields, ...(listsWithin[kind]?.() ?? [])] };
 }
-
-type Leaves = readonly (readonly Leaf[])[];
 
 /** What one field of a record is learnt from. */
 interface FieldEvidence {
@@ -403,80 +393,6 @@ function textSent(leaves: Leaves, sent: string | undefined): LearntPlace | undef
   const shown = sent === undefined ? [] : leaves.flat().filter(({ value }) => value === sent);
   const found = shown.find(({ place }) => typeof place === "string") ?? shown[0];
   return found === undefined ? undefined : { place: found.place, shows: sent };
-}
-
-/** Where the numbers of a trial's own volumes are their sizes in one unit, and others have other numbers. */
-function sizeSent(
-  leaves: Leaves,
-  records: readonly unknown[],
-  id: RecordPlace | undefined,
-  { made }: KnownThings,
-): LearntPlace | undefined {
-  if (id === undefined || made === undefined) return undefined;
-  const idAt = compilePointers([id]);
-  const sizes = records.map((record) => made.sizes.get(findText(record, idAt) ?? ""));
-  for (const { place } of leaves.flat()) {
-    if (typeof place !== "string" || samePlace(place, id)) continue;
-    const shown = leaves.map((all) => Number(all.find((leaf) => samePlace(leaf.place, place))?.value ?? Number.NaN));
-    const ratios = new Set(sizes.flatMap((size, nth) => (size === undefined ? [] : [(shown[nth] ?? 0) / size])));
-    const [ratio] = ratios;
-    const isSize = ratios.size === 1 && ratio !== undefined && (ratio === 1 || ratio in unitsOfRatios);
-    if (isSize && shown.every((one) => one > 0) && new Set(shown).size > 1) return { place, shows: String(shown[0]) };
-  }
-  return undefined;
-}
-
-const unitsOfRatios: Readonly<Record<number, NonNullable<Exclude<RecordPlace, string>["unit"]>>> = {
-  [10 ** 9]: "B",
-  1024: "MB",
-  [1024 ** 2]: "KB",
-  [1024 ** 3]: "B",
-};
-
-/**
- * Whether volumes whose sizes are known show numbers of a unit that no dialect has. A service may make what is larger
- * than it was asked for, but no part of a GB, nor hundreds of times as large, nor each as many times.
- */
-function isInNoUnit(
-  place: RecordPlace,
-  records: readonly unknown[],
-  id: RecordPlace | undefined,
-  { made }: KnownThings,
-): boolean {
-  const [sizeAt, idAt] = [compilePointers([place]), compilePointers(id === undefined ? [] : [id])];
-  const known = records.flatMap((record) => {
-    const [gb, shown] = [made?.sizes.get(findText(record, idAt) ?? ""), findSize(record, sizeAt)];
-    return gb === undefined || shown === undefined ? [] : [{ gb, shown, ratio: shown / gb }];
-  });
-  const isAlike = new Set(known.map(({ gb }) => gb)).size > 1 && new Set(known.map(({ ratio }) => ratio)).size === 1;
-  return known.some(
-    ({ shown, ratio }) =>
-      !(ratio === 1 || ratio in unitsOfRatios) && (isAlike || ratio >= 500 || !Number.isInteger(shown)),
-  );
-}
-
-/** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
-function inUnit(
-  learnt: LearntPlace,
-  records: readonly unknown[],
-  id: RecordPlace | undefined,
-  { made }: KnownThings,
-): LearntPlace | undefined {
-  const { place } = learnt;
-  if (id === undefined) return undefined;
-  if (typeof place === "object" && place.unit !== undefined) return undefined;
-  const [sizeAt, idAt] = [compilePointers([place]), compilePointers([id])];
-  const shown = records.flatMap((record) => {
-    const size = Number(findText(record, sizeAt) ?? Number.NaN);
-    return Number.isFinite(size) && size > 0 ? [{ size, id: findText(record, idAt) ?? "" }] : [];
-  });
-  const ratios = shown.flatMap(({ size, id: of }) => {
-    const gb = made?.sizes.get(of);
-    return gb === undefined ? [] : [size / gb];
-  });
-  const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
-  const unit = unitsOfRatios[ratio];
-  return unit === undefined ? undefined : { ...learnt, place: saidMore(place, { unit }) };
 }
 
 function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFinding[] {
