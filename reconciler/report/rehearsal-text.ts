@@ -5,7 +5,7 @@ import { printable } from "../core/text/printable";
 import type { ChaosTrial } from "../rehearse/chaos";
 import type { Rehearsal, RehearsedStep } from "../rehearse/rehearsal";
 import { owedForPrograms, owedText } from "./owed-text";
-import { countOf, durationText, hang, type Paint, padTo, painter, type TextOptions } from "./style";
+import { countOf, durationText, hang, numberText, type Paint, padTo, painter, type TextOptions } from "./style";
 
 const mostSteps = 200;
 
@@ -65,16 +65,25 @@ export function rehearsalText(
 
 function rehearsalTimeline(steps: readonly RehearsedStep[], paint: Paint, width: number): string[] {
   const ran = [...steps].sort((a, b) => (a.startMs ?? Number.MAX_VALUE) - (b.startMs ?? Number.MAX_VALUE));
-  const shown = ran.slice(0, mostSteps).flatMap((step) => {
-    const { word, hue } = signOfEnd[step.end];
-    const at = step.startMs === undefined ? "" : step.startMs < 1000 ? "at once" : `at ${durationText(step.startMs)}`;
-    const takes = step.startMs === undefined || step.endMs === undefined ? "" : durationText(step.endMs - step.startMs);
-    const lead = `  ${padTo(at, 14)}${padTo(takes, 13)}`;
-    const title = hang(lead, printable(step.title), width);
-    const said = step.end === "done" ? [] : hang(" ".repeat(29), `${word}${printable(step.message ?? "")}`, width);
-    return [...title, ...said.map((line) => paint(hue, line))];
-  });
-  return ran.length > mostSteps ? [...shown, `  and ${countOf(ran.length - mostSteps, "more step")}`] : shown;
+  // What did not come to its end is told before what did.
+  const gravestFirst = [...ran.filter(({ end }) => end !== "done"), ...ran.filter(({ end }) => end === "done")];
+  const [told, left] = [new Set(gravestFirst.slice(0, mostSteps)), gravestFirst.slice(mostSteps)];
+  const shown = ran
+    .filter((step) => told.has(step))
+    .flatMap((step) => {
+      const { word, hue } = signOfEnd[step.end];
+      const at = step.startMs === undefined ? "" : step.startMs < 1000 ? "at once" : `at ${durationText(step.startMs)}`;
+      const takes =
+        step.startMs === undefined || step.endMs === undefined ? "" : durationText(step.endMs - step.startMs);
+      const lead = `  ${padTo(at, 14)}${padTo(takes, 13)}`;
+      const title = hang(lead, printable(step.title), width);
+      const said = step.end === "done" ? [] : hang(" ".repeat(29), `${word}${printable(step.message ?? "")}`, width);
+      return [...title, ...said.map((line) => paint(hue, line))];
+    });
+  const done = left.filter(({ end }) => end === "done").length;
+  return left.length > 0
+    ? [...shown, `  and ${countOf(left.length, "more step")}, ${numberText(done)} of them done (--json shows all)`]
+    : shown;
 }
 
 function verdictText({ verdict, durationMs, steps }: Rehearsal): string {

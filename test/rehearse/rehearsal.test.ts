@@ -10,6 +10,7 @@ import { runWithBadLuck } from "../../reconciler/rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../reconciler/rehearse/rehearsal";
 import type { TwinSetting } from "../../reconciler/rehearse/twin-run";
 import { describeWorld, twinAmong } from "../../reconciler/rehearse/world-lines";
+import { rehearsalText } from "../../reconciler/report/rehearsal-text";
 import { type BenchOptions, type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { prepareOn } from "../support/engine-on";
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
@@ -213,6 +214,23 @@ describe("a rehearsal", () => {
       { numRuns: runs, endOnFailure: true },
     );
   });
+});
+
+it("tells of more steps than there is room for those that did not come to their end", () => {
+  const step = (n: number, more: Partial<Rehearsal["steps"][number]> = {}): Rehearsal["steps"][number] => ({
+    ...{ step: `s${n}`, address: `vm.web[${n}]`, operation: "vm.create", title: `create web-${n}`, end: "done" },
+    ...{ startMs: n, endMs: n + 1, waitedMs: 0 },
+    ...more,
+  });
+  const { startMs: _, endMs: __, ...never } = step(250, { end: "skipped", message: "web-240 failed" });
+  const steps = [...Array.from({ length: 250 }, (_, n) => step(n, n === 240 ? { end: "failed" } : {})), never];
+  const empty = { durationMs: 0, downtimeMs: {}, refusals: [], consents: [], assumptions: [], owed: [] };
+  const end = { remaining: [], diagnostics: [], verdict: "failed", world: [] } as const;
+  const text = rehearsalText({ ...empty, ...end, steps }, { downtimeMs: {} });
+  expect(text).toContain("create web-240\n");
+  expect(text).toContain("skipped: web-240 failed");
+  expect(text).toContain("  and 51 more steps, 51 of them done (--json shows all)");
+  expect(text.match(/create web-/g)).toHaveLength(200);
 });
 
 describe("chaos", () => {
