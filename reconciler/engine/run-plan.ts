@@ -66,11 +66,15 @@ export interface StepReport {
 
 /** The accepted writes of a run that no look has shown. */
 export const unseenIn = ({ steps }: Pick<RunReport, "steps">): readonly UnseenEffect[] =>
-  steps.flatMap(({ result }) => (result.end === "done" ? (result.unseen ?? []) : []));
+  steps
+    .flatMap(({ result }) => (result.end === "done" ? (result.unseen ?? []) : []))
+    .sort((one, other) => Number(canNobodyLook(one)) - Number(canNobodyLook(other)));
+
+const canNobodyLook = ({ why }: UnseenEffect): boolean => why.unseen === "nobody-can-look";
 
 /** Those that the service could have shown: a run with one of them is not done. */
 export const notSeenIn = (report: Pick<RunReport, "steps">): readonly UnseenEffect[] =>
-  unseenIn(report).filter(({ why }) => why.unseen !== "nobody-can-look");
+  unseenIn(report).filter((one) => !canNobodyLook(one));
 
 export interface RunReport {
   readonly steps: readonly StepReport[];

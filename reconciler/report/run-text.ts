@@ -182,8 +182,10 @@ function standingLines(run: RunReport, plan: Plan, { paint, width }: RunLook): s
 function unseenLines(run: RunReport, look: RunLook): string[] {
   const { width, here } = look;
   const unseen = unseenIn(run);
+  // What the service could have shown is told whatever its number, as a failure is.
+  const shown = unseen.slice(0, Math.max(mostListed, notSeenIn(run).length));
   return [
-    ...unseen.slice(0, mostListed).flatMap((one) => {
+    ...shown.flatMap((one) => {
       const { fix, detail = "", code } = unseenDiagnostic(one);
       return [
         ...headOfResult("?", "not seen", one.why.unseen === "nobody-can-look" ? "note" : "change", one, look),
@@ -194,7 +196,7 @@ function unseenLines(run: RunReport, look: RunLook): string[] {
         `      → reconcile explain ${code}`,
       ];
     }),
-    ...(unseen.length > mostListed ? [`      and ${numberText(unseen.length - mostListed)} more`] : []),
+    ...(unseen.length > shown.length ? [`      and ${numberText(unseen.length - shown.length)} more`] : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import type { RecordedRun } from "../../reconciler/core/model/recorded";
 import type { Plan } from "../../reconciler/core/plan/plan";
+import type { UnseenEffect } from "../../reconciler/core/plan/unseen";
 import { emptyState } from "../../reconciler/core/state/fold";
 import type { EngineEvent } from "../../reconciler/engine/events";
 import type { RunReport } from "../../reconciler/engine/run-plan";
@@ -47,6 +48,23 @@ it("the history says of a run that something waits where a step waits, whatever 
   expect(told(0, { "vm.db": "" })).toContain("accepted, and not all of it seen in 5 s");
   // An act such as a reboot is the change of no resource.
   expect(told(0, {})).toContain("accepted, and not all of it seen in 5 s");
+});
+
+it("names every write that the service could have shown, however many nobody can look at", () => {
+  const { run } = pretendRun(planFor(quickstartWorld()));
+  const [first, ...others] = run.steps;
+  const unseen = (nth: number, why: UnseenEffect["why"]): UnseenEffect => ({
+    ...{ address: `group.g${nth}`, title: `rename g${nth}`, field: "name", said: `name: g-${nth}` },
+    why,
+  });
+  const blind = Array.from({ length: 30 }, (_, nth) => unseen(nth, { unseen: "nobody-can-look", because: "no list" }));
+  const hidden = Array.from({ length: 22 }, (_, nth) =>
+    unseen(100 + nth, { unseen: "not-shown", where: "the list of groups" }),
+  );
+  const steps = [{ ...first!, result: { end: "done", unseen: [...blind, ...hidden] } as const }, ...others];
+  const text = runText({ ...run, steps }, planFor(quickstartWorld()));
+  expect(hidden.filter(({ address }) => !text.includes(`${address}: `))).toEqual([]);
+  expect(text).toContain("      and 30 more\n");
 });
 
 describe("the end of a run", () => {
