@@ -69,20 +69,24 @@ const fieldsWanted = ({ operations }: SpokenDialect, kind: RecordKind): readonly
       : [],
   );
 
+/** Each of these fields at the first of its places. */
+function putAll(
+  draft: RecordDraft,
+  places: Readonly<Record<string, readonly Place[] | undefined>>,
+  own: OwnFields,
+): void {
+  for (const [field, [place] = []] of Object.entries(places)) draft.put(place, scalar(own[field]));
+}
+
 const scalar = (value: unknown): SpokenScalar | null =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
 
 function vmIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
   const { id, name, status, flavor, image, owner, floating_ip, private_ip, volumes, volume_entry } = records.vm;
   const draft = new RecordDraft();
-  draft.put(id[0], scalar(own["id"]));
-  draft.put(name[0], scalar(own["name"]));
+  putAll(draft, { id, name }, own);
   draft.put(status[0], vmWord(states.vm, String(own["status"])));
-  draft.put(flavor?.[0], scalar(own["flavor_id"]));
-  draft.put(image?.[0], scalar(own["image_id"]));
-  draft.put(owner?.[0], scalar(own["owner"]));
-  draft.put(floating_ip[0], scalar(own["floating_ip"]));
-  draft.put(private_ip[0], scalar(own["private_ip"]));
+  putAll(draft, { flavor_id: flavor, image_id: image, owner, floating_ip, private_ip }, own);
   const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isBodyObject);
   const entries = disks.flatMap((disk) => entryIn(volume_entry, disk));
   const [list] = volumes;
@@ -146,9 +150,7 @@ function volumeIn({ records, states, attachments }: SpokenDialect, own: OwnField
       : own["attached_to"] === null
         ? ready[0]
         : (ready[1] ?? ready[0]);
-  draft.put(id[0], scalar(own["id"]));
-  draft.put(name[0], scalar(own["name"]));
-  draft.put(size[0], scalar(own["size"]));
+  putAll(draft, { id, name, size }, own);
   draft.put(status[0], word ?? scalar(own["status"]));
   // What a list of its own shows is in no record.
   if (attachments === undefined) draft.put(attached_to[0], hostIn(attached_to[0], own, hostName));
@@ -158,9 +160,7 @@ function volumeIn({ records, states, attachments }: SpokenDialect, own: OwnField
 function peerGroupIn({ records }: SpokenDialect, own: OwnFields): unknown {
   const draft = new RecordDraft();
   const { id, name, description, rules } = records.group;
-  draft.put(id[0], scalar(own["id"]));
-  draft.put(name[0], scalar(own["name"]));
-  draft.put(description[0], scalar(own["description"]));
+  putAll(draft, { id, name, description }, own);
   const all: readonly unknown[] = Array.isArray(own["rules"]) ? own["rules"] : [];
   const directed = rules.filter((one) => typeof one === "object" && one.direction !== undefined);
   const places = directed.length > 0 ? directed : rules.slice(0, 1);

@@ -105,7 +105,7 @@ function offersBehind(project: EditedProject, file: string, [root, key]: readonl
     const foreign: readonly string[] = isComponent ? ["var", "read", "lookup", "stack"] : ["param", "stack"];
     return wordsOffered(
       roots.filter((word) => !foreign.includes(word)),
-      (word) => wordMeanings[word] ?? "",
+      (word) => (isKind(word) ? `a value of a ${kindRows[word].noun}` : (wordMeanings[word] ?? "")),
     );
   }
   if (key === undefined) {
@@ -134,9 +134,6 @@ const wordMeanings: Readonly<Record<string, string>> = {
   env: "the name of the environment",
   param: "a parameter of the component",
   component: "an output of a component",
-  vm: "a value of a VM",
-  volume: "a value of a volume",
-  group: "a value of a group",
   read: "an output of another project",
   lookup: "something of the service that is not managed here",
 };

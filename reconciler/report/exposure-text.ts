@@ -202,16 +202,9 @@ export const shownExposure = ({ groups }: Exposure): readonly ShownExposure[] =>
 
 /** One JSON object for each group. */
 export const exposureEvents = (exposure: Exposure): readonly object[] =>
-  shownExposure(exposure).map(({ address, ingress, egress, openPorts, idleEgress, proof, observed, retired }) => ({
-    type: "exposure",
-    address,
-    ingress,
-    egress,
-    open_ports: openPorts,
-    idle_egress: idleEgress,
-    proof,
-    observed,
-    retired,
+  shownExposure(exposure).map(({ address, ingress, egress, openPorts, idleEgress, ...others }) => ({
+    ...{ type: "exposure", address, ingress, egress, open_ports: openPorts, idle_egress: idleEgress },
+    ...others,
   }));
 
 const shownDirection = ({ before, after, gained, lost }: DirectionExposure): ShownDirection => ({

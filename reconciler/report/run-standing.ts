@@ -59,17 +59,12 @@ const deciding: ReadonlySet<Step["action"]["operation"]> = new Set([
 
 function isUndecided(step: Step, reports: readonly StepReport[]): boolean {
   if (!deciding.has(step.action.operation)) return false;
-  const ended = (operation: Step["action"]["operation"], ends: readonly string[]): boolean =>
-    reports.some(({ step: other, result }) => other.action.operation === operation && ends.includes(result.end));
+  const isDone = (operation: Step["action"]["operation"]): boolean =>
+    reports.some(({ step: other, result }) => other.action.operation === operation && result.end === "done");
   const resizes = reports.some(({ step: other }) => other.action.operation === "vm.resize");
   // Without a resize in this run, an earlier one sent it, and this run was to decide.
   const decides = reports.some(({ step: other }) => other.action.operation === "vm.resize.confirm");
-  return (
-    decides &&
-    (!resizes || ended("vm.resize", ["done"])) &&
-    !ended("vm.resize.confirm", ["done"]) &&
-    !ended("vm.resize.revert", ["done"])
-  );
+  return decides && (!resizes || isDone("vm.resize")) && !isDone("vm.resize.confirm") && !isDone("vm.resize.revert");
 }
 
 /** `vm.web[1]: in VERIFY_RESIZE, …`, for a log and a message of one line. */
