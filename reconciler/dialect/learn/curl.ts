@@ -64,12 +64,8 @@ export function readCurl(
   const segments = encoded.map(percentDecoded);
   // A body that is a form says what a query says: every request of this program has JSON in its body, or none.
   const form = sent === undefined && told.data.length > 0 ? new URLSearchParams(told.data.join("&")) : [];
-  const asks = Object.entries(fieldsIn(withoutSecrets(Object.fromEntries([...at.searchParams, ...form]), secrets)));
-  const params = Object.fromEntries(
-    asks
-      .map(([name, value]): [string, string] => [name, String(value)])
-      .filter(([name, value]) => !asksForOne(operation, name, value) && !(isOfList && leadsOn(name, value))),
-  );
+  const asks = fieldsIn(withoutSecrets(Object.fromEntries([...at.searchParams, ...form]), secrets));
+  const params = paramsOf(operation, isOfList, asks);
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ params, sent });
   const data = isSaid ? withRuleFields(sent) : sent;
@@ -93,22 +89,32 @@ export function readCurl(
   const filled = Object.fromEntries(asked.map(([key, text]): [string, Scalar] => [key, ids.inText({ text, key })]));
   const body = ids.within(data);
   const { carrier, others } = headersByUse(told.headers);
-  // JSON keeps the form of a value, and only its texts change.
-  /** A rule's delete that names one id names the rule. */
-  const named = <T>(value: T): T =>
-    isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll(/\{id(?=[:}])/g, "{rule_id")) : value;
+  const route: Route = onlyDefined({
+    method: verb,
+    path,
+    query: asked.length > 0 ? filled : undefined,
+    headers: others.length > 0 ? Object.fromEntries(others) : undefined,
+    body: sent === undefined ? undefined : body,
+  });
   return {
-    route: onlyDefined({
-      method: verb,
-      path: named(path),
-      query: asked.length > 0 ? named(filled) : undefined,
-      headers: others.length > 0 ? Object.fromEntries(others) : undefined,
-      body: sent === undefined ? undefined : named(body),
-    }),
+    // A rule's delete that names one id names the rule. JSON keeps the form of a value, and only its texts change.
+    route: isRuleAlone ? JSON.parse(JSON.stringify(route).replaceAll(/\{id(?=[:}])/g, "{rule_id")) : route,
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
     ...onlyDefined({ credentialIn: secrets[0], bodyIn: told.bodyIn }),
   };
 }
+
+/** What is asked for beside the path, without what asks for one of a list, or for a later page. */
+const paramsOf = (
+  operation: ToldOperation,
+  isOfList: boolean,
+  asks: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(asks)
+      .map(([name, value]): [string, string] => [name, String(value)])
+      .filter(([name, value]) => !asksForOne(operation, name, value) && !(isOfList && leadsOn(name, value))),
+  );
 
 /** `carrier`: the one with the credential. `others`: those that every request has. */
 function headersByUse(headers: readonly Header[]): { readonly carrier?: Header; readonly others: readonly Header[] } {

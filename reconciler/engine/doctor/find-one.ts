@@ -37,22 +37,8 @@ export async function findOne(
   }
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
-  const listed = learnings.lists.get(`${kind}.list`)?.route;
-  // Below the folder of a region it would take the region to read one.
-  const list = listed?.path.includes("{region}") === true ? undefined : listed?.path;
-  const told = collectionsTold(learnings, kind).map((collection) => `${collection}/{id}`);
-  const paths = isLookedFor
-    ? placesOfOne(operation, route, list, [...(ports.told?.paths?.[operation] ?? []), ...told])
-    : [];
-  const candidates = [
-    ...(route === null ? [] : [route]),
-    ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),
-    // What the list has to be asked with, the record may have to be as well: a version of the service, a project.
-    ...(listed?.query === undefined || listed.method !== "GET"
-      ? []
-      : paths.map(routeOf).map((one): Route => ({ ...one, query: { ...listed.query, ...one.query } }))),
-  ];
-  for (const candidate of candidates) {
+  const guesses = isLookedFor ? readsGuessed(learnings, operation, kind) : [];
+  for (const candidate of [...(route === null ? [] : [route]), ...guesses]) {
     const read = await firstOwn(ids, async (one) => {
       const filled = fillRoute(candidate, { id: one }, given);
       if (filled === undefined) return undefined;
@@ -97,6 +83,23 @@ export async function findOne(
     return;
   }
   findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+/** Where one may be read by its id, beside the place that the dialect names. */
+function readsGuessed(learnings: Learnings, operation: "vm.get" | "group.get", kind: "vm" | "group"): readonly Route[] {
+  const route = learnings.given.operations[operation];
+  const listed = learnings.lists.get(`${kind}.list`)?.route;
+  // Below the folder of a region it would take the region to read one.
+  const list = listed?.path.includes("{region}") === true ? undefined : listed?.path;
+  const told = collectionsTold(learnings, kind).map((collection) => `${collection}/{id}`);
+  const paths = placesOfOne(operation, route, list, [...(learnings.ports.told?.paths?.[operation] ?? []), ...told]);
+  return [
+    ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),
+    // What the list has to be asked with, the record may have to be as well: a version of the service, a project.
+    ...(listed?.query === undefined || listed.method !== "GET"
+      ? []
+      : paths.map(routeOf).map((one): Route => ({ ...one, query: { ...listed.query, ...one.query } }))),
+  ];
 }
 
 /** What is shown as well where it is asked for with the id of nobody is not looked for by its id: a list that changed. */
