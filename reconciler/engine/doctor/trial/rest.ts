@@ -46,18 +46,28 @@ export async function lookAt<K extends Watchable>(
   if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
   // What is not found by an id that a list shows is there, and the id is read in a wrong way.
   if (isGone(outcome)) return byItself ? listedAs(trial, kind, id) : undefined;
-  if (byItself && outcome.status === "rejected") {
-    const listed = await isListed(trial, kind, id);
-    const isKnown = trial.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
-    const wasDeleted = trial.isDeleted(kind, id) || trial.notes.wasToGo(kind, id);
-    const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
-    if (isAway && (isAbsent(outcome) || wasDeleted)) await goneAs(trial, kind, id, outcome);
-    if (isAway) return undefined;
-    // Its list shows it a while longer, as a read of it does where that says so in the service's own words.
-    const left = isAbsent(outcome) && (isKnown || wasDeleted) ? await listedAs(trial, kind, id) : undefined;
-    if (left !== undefined) return left;
-  }
+  const told = byItself && outcome.status === "rejected" ? await lookBeside(trial, kind, id, outcome) : "untold";
+  if (told !== "untold") return told;
   throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
+}
+
+/** What its list tells, where it cannot be read by itself. */
+async function lookBeside<K extends Watchable>(
+  trial: Trial,
+  kind: K,
+  id: string,
+  refused: Rejection,
+): Promise<TrialLook<K> | undefined | "untold"> {
+  const listed = await isListed(trial, kind, id);
+  const isKnown = trial.errors.some((rule) => rule.is === "not_found" && rule.status === refused.httpStatus);
+  const wasDeleted = trial.isDeleted(kind, id) || trial.notes.wasToGo(kind, id);
+  const mayBeAway = isAbsent(refused) && (isKnown || wasDeleted);
+  if (listed === false || (listed === undefined && mayBeAway)) {
+    if (isAbsent(refused) || wasDeleted) await goneAs(trial, kind, id, refused);
+    return undefined;
+  }
+  // Its list shows it a while longer, as a read of it does where that says so in the service's own words.
+  return (mayBeAway ? await listedAs(trial, kind, id) : undefined) ?? "untold";
 }
 
 async function listedAs<K extends Watchable>(trial: Trial, kind: K, id: string): Promise<TrialLook<K> | undefined> {
