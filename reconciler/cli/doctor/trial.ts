@@ -3,7 +3,7 @@
  * left.
  */
 
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DesiredVm, NewVm } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -19,7 +19,7 @@ import type { TrialPorts } from "../../engine/doctor/trial/ports";
 import { TrialProblem } from "../../engine/doctor/trial/say";
 import { tryOut } from "../../engine/doctor/trial/trial";
 import { systemClock } from "../../outside/clock";
-import { writePrivately } from "../../outside/private-file";
+import { makeOwnFolder, writePrivately } from "../../outside/private-file";
 import { fail, type Service } from "../compose";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
@@ -68,7 +68,7 @@ const notebookAt = (path: string, service: string): Notebook => ({
     );
   },
   write(notes) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeOwnFolder(dirname(path), 0o700);
     writePrivately(path, `${JSON.stringify(notes, undefined, 2)}\n`);
   },
   remove: () => rmSync(path, { force: true }),

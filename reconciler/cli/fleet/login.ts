@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,6 +11,7 @@ import { fieldsIn, fieldsOfJson, onlyDefined } from "../../core/text/objects";
 import { printableLines } from "../../core/text/printable";
 import { hashOf } from "../../fleet/access";
 import { portOf } from "../../outside/port-of";
+import { makeOwnFolder } from "../../outside/private-file";
 import { fail } from "../compose";
 import type { Output } from "../output";
 import { folderOfUser } from "./folder-of-user";
@@ -33,7 +34,7 @@ export function keptToken(server: URL): string | undefined {
 
 function keepLogin(server: URL, login: KeptLogin | undefined): void {
   const file = keptFile();
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeOwnFolder(dirname(file), 0o700);
   const part = `${file}.${process.pid}`;
   const others = Object.entries(allKept()).filter(([origin]) => origin !== server.origin);
   const all = Object.fromEntries(login === undefined ? others : [...others, [server.origin, login]]);
