@@ -30,6 +30,7 @@ import { holderOf as holderCalled } from "../outside/holder";
 import {
   refusedAddress,
   refusedFilesOfState,
+  refusedKeeping,
   refusedPath,
   refusedState,
   type Trust,
@@ -130,6 +131,7 @@ const requestLine = (event: RequestEvent): string =>
   `${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
 
 async function startEmbedded(workspace: Workspace, flags: Flags, { rules, limits }: Dialect) {
+  assertKeptHere(workspace, flags);
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"], "--time-scale") ??
@@ -244,7 +246,14 @@ export function knownPlace(location: string): string {
   throw fail("cli/bad-flag", unlikely.summary, unlikely.fix);
 }
 
+/** In a closed run nothing is written through a link in the folder in which this program keeps what it needs still. */
+function assertKeptHere({ trust, folder }: Workspace, flags: Flags): void {
+  const refused = refusedKeeping(trust ?? trustOf(flags), join(folder, ".reconcile"));
+  if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
+}
+
 export function openStore(workspace: Workspace, flags: Flags): StateStore {
+  assertKeptHere(workspace, flags);
   const location = stateLocation(workspace, flags);
   const store = openProtectedStore(location, {
     environment: process.env,

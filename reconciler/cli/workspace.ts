@@ -21,7 +21,7 @@ import { openBesideIn } from "../outside/beside";
 import { setting } from "../outside/environment";
 import { mostOfGiven, readPlainFile, shownPath } from "../outside/files";
 import { growSlowly } from "../outside/memory";
-import { refusedKeeping, refusedLink, type Trust, trustFrom } from "../outside/trust";
+import { refusedLink, type Trust, trustFrom } from "../outside/trust";
 import type { Invocation } from "./command";
 import { CommandFailed, fail } from "./crash";
 import { assertKnown } from "./denials";
@@ -66,9 +66,6 @@ export function readWorkspace(
   if (isUnnamed(named) && wanted.needed === false && !existsSync(defaultFile))
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const sources = givenSources(named, trust);
-  const folder = dirname(resolve(itemAt(sources, 0).file));
-  const refused = refusedKeeping(trust, join(folder, ".reconcile"));
-  if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
   sayWhatTakesTime(sources, invocation);
   const options = readOptions(invocation.flags, trust);
   const hidden = new Set<string>();
@@ -90,7 +87,7 @@ export function readWorkspace(
     given: sources,
     trust,
     sensitive: hidden,
-    folder,
+    folder: dirname(resolve(itemAt(sources, 0).file)),
     ssh: ssh === undefined ? undefined : withWholePaths(ssh),
     readOthers: (texts) => readEachEnvironment(texts, { ...options, external: "later" }),
     readAgain:

@@ -12,7 +12,7 @@ import { type StateNote, withMemory } from "./memory-of-states";
 import { createPostgresStore } from "./postgres";
 import { readOnce } from "./read-once";
 import { createS3Store } from "./s3";
-import { stateNote } from "./state-note";
+import { stateNote, statesIn } from "./state-note";
 import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
 
 export interface OpenOptions {
@@ -50,10 +50,10 @@ export function filePathOf(location: string): string {
   }
 }
 
-/** All files of a state in a file: the one that is named, and those beside it. */
+/** All that is read or written of a state in a file: the one that is named, those beside it, and what was seen of it. */
 export function filesOfState(location: string): readonly string[] {
   const path = filePathOf(location);
-  return [path, ...Object.values(pathsOfState(path))];
+  return [path, ...Object.values(pathsOfState(path)), statesIn(dirname(resolve(path)))];
 }
 
 /** Every kind of store there is. */

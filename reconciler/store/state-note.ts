@@ -39,7 +39,7 @@ export function addressKept(location: string): string {
   return url.toString();
 }
 
-const statesIn = (folder: string): string => join(folder, ".reconcile", "states");
+export const statesIn = (folder: string): string => join(folder, ".reconcile", "states");
 
 const nameOfNote = (location: string, environment: Readonly<Record<string, string | undefined>>): string =>
   `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`;

@@ -227,8 +227,11 @@ describe("a closed run", () => {
     mkdirSync(dirname(join(folder, link)), { recursive: true });
     symlinkSync(join(outside, to), join(folder, link));
     const words = ["plan", "own.yaml", "--base-url", "embedded"];
-    const ran = await run(folder, [...words, "--no-programs"]);
-    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringMatching(/\[trust\/path\]: .* is not written: /)]);
+    const state = ["state", "list", "-f", "own.yaml", "--state", `http://127.0.0.1:9/s`];
+    for (const closedRun of [words, state]) {
+      const ran = await run(folder, [...closedRun, "--no-programs"]);
+      expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringMatching(/\[trust\/path\]: .* is not written: /)]);
+    }
     expect([readdirSync(outside), readFileSync(join(outside, "empty"), "utf8")]).toEqual([["empty"], ""]);
     // In a person's own terminal the folder may lie elsewhere.
     if (to === ".") expect((await run(folder, words)).exitCode).toBe(0);
@@ -266,5 +269,11 @@ describe("a closed run", () => {
       expect([words, ran.exitCode, said(ran)]).toEqual([words, 1, expect.stringContaining(code)]);
       expect(said(ran)).not.toContain("canary");
     }
+    // What was seen of a state lies beside its file as well.
+    writeFiles(folder, { "below/x": "" });
+    symlinkSync(outside, join(folder, "below/.reconcile"));
+    const noted = await run(folder, ["state", "list", "--state", "below/s.json"], closed);
+    expect([noted.exitCode, said(noted)]).toEqual([1, expect.stringContaining("trust/path")]);
+    expect(readdirSync(outside)).toEqual(["journal"]);
   });
 });
