@@ -9,7 +9,7 @@ import { leavesOf, lettersAndDigits } from "../../../dialect/learn/values";
 import { noteDisks } from "./disks";
 import { canList, findTrialThings, idsNamed, isListed, listedOf } from "./lists";
 import { isCalled, speaksOf, type TrialThing } from "./notes";
-import { isGoneBy, isReady, lookAt, settle, tellAbsence, until } from "./rest";
+import { isGoneBy, isReady, lookAt, settle, speaksOfProgress, type TrialLook, tellAbsence, until } from "./rest";
 import { nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./say";
 import { persist } from "./send";
 import { flagOfDeleted } from "./states";
@@ -270,7 +270,7 @@ async function departure(
     return undefined;
   }
   if (last !== undefined && (asked === undefined || asked.status === "accepted")) {
-    if (last !== word && !trial.isLively(kind, last)) trial.mean(words, "gone", last);
+    if (last !== word) learnWhereItStays(trial, kind, went.last, last);
     const flag = isGoneBy(words, last) ? undefined : flagOfDeleted(record, (await trial.shownNow(kind, id)).record);
     const isFlagged = flag !== undefined && trial.tellDeletedBy(kind, flag, word ?? last, record);
     if (isFlagged || isGoneBy(words, last)) {
@@ -284,4 +284,15 @@ async function departure(
     if (last !== word) return `it is there still, as ${last}`;
   }
   return asked === undefined ? "it is there still" : `it is there still (${wordsOf(asked)})`;
+}
+
+/** One that is on its way is not gone, however long that takes, unless a read of it says so: its delete may fail. */
+function learnWhereItStays(trial: Trial, kind: "vm" | "volume", { isLeaving }: TrialLook, word: string): void {
+  const words = trial.words[kind];
+  if (trial.isLively(kind, word) || isGoneBy(words, word)) return;
+  if (isLeaving === true || !speaksOfProgress(word)) trial.mean(words, "gone", word);
+  else
+    trial.open.push(
+      `states.${kind}: a deleted ${nounOf(kind)} was ${word} for as long as it was looked at; if it is gone then: states: { ${kind}: { gone: [${word}] } }`,
+    );
 }

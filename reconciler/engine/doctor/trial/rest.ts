@@ -199,6 +199,8 @@ const restful =
 /** Words that speak of something under way, where nothing is known of them. */
 const progress =
   /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
+export const speaksOfProgress = (word: string): boolean => progress.test(word);
+
 const isOfProgress = ({ live, word = "", isLeaving }: TrialLook): boolean =>
   isLeaving === true || (progress.test(word) && (ofKind(live, "vm")?.phase ?? "changing") === "changing");
 
