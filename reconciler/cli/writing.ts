@@ -2,11 +2,12 @@
 import type { State, StateChange } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
 import { asError } from "../core/text/errors";
+import { inShell } from "../core/text/in-shell";
 import { openForWriting } from "../engine/apply";
 import { assertSameScope } from "../engine/scope";
 import { type StateStore, StoreFailed } from "../store/store";
 import type { Invocation } from "./command";
-import { commandHolder, newLineage } from "./compose";
+import { commandHolder, fail, newLineage } from "./compose";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import { stateUnclosed } from "./run-end";
@@ -21,6 +22,18 @@ type StateWrite = StateChange | StepChange;
 export function assertChosen({ scope }: Pick<State, "scope">, flags: Flags): void {
   const environment = chosenEnvironment(flags);
   if (scope !== undefined && environment !== undefined) assertSameScope({ scope }, { ...scope, environment });
+}
+
+/** That it has no such record is not true of one that is damaged, and another is not to be acted on in its place. */
+export function damagedRecord(asked: string, { quarantined }: Pick<State, "quarantined">): CommandFailed | undefined {
+  const piece = quarantined.find(({ address }) => address === asked);
+  if (piece === undefined) return undefined;
+  const address = inShell(asked);
+  return fail(
+    "state/quarantined",
+    `the record of ${asked} in the state is damaged and was set aside: ${piece.problem}`,
+    `reconcile import ${address} ID, where it exists and a file declares it; otherwise: reconcile state rm ${address}`,
+  );
 }
 
 /** `decide` gets the state under the lock and answers with the changes to record. */

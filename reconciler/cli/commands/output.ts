@@ -70,13 +70,18 @@ export const outputCommand = command({
     if (format.tellsHidden?.(flags) === true && name === undefined && hidden.length > 0)
       output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
     const inventory = inventoryOf(state);
-    const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
+    const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without], state);
     const routes = routesOf(inventory, workspace.ssh, given);
     const asked = name === undefined ? readable : outputPicked(outputs, name);
     const text = format.text({ flags, outputs: asked, inventory, routes });
     if (chosen !== "env" && inventory.without.length > 0)
       output.note(
         `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
+      );
+    const damaged = state.quarantined.map(({ address }) => address);
+    if (chosen !== "env" && damaged.length > 0)
+      output.note(
+        `The state has damaged records, and their VMs are left out: ${damaged.join(", ")}. reconcile plan says how they are mended.`,
       );
     if (format.takes.includes("jump") && routes.without.length > 0)
       output.note(

@@ -11,7 +11,7 @@ import { fail } from "../compose";
 import { commonFlags } from "../flags";
 import { openLocatedStore } from "../with-session";
 import { readWorkspace } from "../workspace";
-import { changeState } from "../writing";
+import { changeState, damagedRecord } from "../writing";
 
 export const oweCommand = command({
   usage: "owe ADDR…",
@@ -58,11 +58,14 @@ function commandsDeclared(address: string, declared: ReadonlyMap<string, Desired
   return dutiesOf(declared.get(address) ?? {});
 }
 
-function assertRecorded(address: string, { resources }: State): void {
-  if (resources.get(address)?.id !== undefined) return;
-  throw fail(
-    "state/unknown-address",
-    `the state has no ${address} yet`,
-    "reconcile apply makes it, and owes its commands by itself",
+function assertRecorded(address: string, state: State): void {
+  if (state.resources.get(address)?.id !== undefined) return;
+  throw (
+    damagedRecord(address, state) ??
+    fail(
+      "state/unknown-address",
+      `the state has no ${address} yet`,
+      "reconcile apply makes it, and owes its commands by itself",
+    )
   );
 }

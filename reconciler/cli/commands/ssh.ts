@@ -13,7 +13,7 @@ import { type FlagName, placeFlags, reachFlags } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
-import { assertChosen } from "../writing";
+import { assertChosen, damagedRecord } from "../writing";
 
 export const sshCommand = command({
   usage: "ssh ADDR [-- COMMAND…]",
@@ -38,7 +38,7 @@ export const sshCommand = command({
     assertChosen(state, flags);
     const vms = recordedVms(state);
     const address = vmCalled(asked, vms, state);
-    const given = sshGiven(flags, [...vms.keys()]);
+    const given = sshGiven(flags, [...vms.keys()], state);
     const access = workspace.ssh ?? noAccess;
     let found = routeTo(address, vms, access, given);
     // The state has no address of a VM whose record had none when it was last seen.
@@ -69,17 +69,20 @@ const recordedVms = (state: State): Map<Address, Reachable & { readonly id?: str
   new Map(allOfKind(state.resources.values(), "vm").map((record) => [record.address, record]));
 
 /** A VM by its address, or by the name of an output that is one of its addresses. */
-function vmCalled(asked: string, vms: ReadonlyMap<Address, Reachable>, { outputs = {} }: State): Address {
+function vmCalled(asked: string, vms: ReadonlyMap<Address, Reachable>, state: State): Address {
   if (vms.has(asked)) return asked;
+  const { outputs = {} } = state;
   const value = Object.hasOwn(outputs, asked) ? outputs[asked]?.value : undefined;
   const byOutput = [...vms].find(
     ([, { privateIp, floatingIp }]) => value !== undefined && (value === privateIp || value === floatingIp),
   );
   if (byOutput !== undefined) return byOutput[0];
-  throw vmUnknown(asked, [...vms.keys()]);
+  throw vmUnknown(asked, [...vms.keys()], state);
 }
 
-export function vmUnknown(asked: string, vms: readonly Address[]) {
+export function vmUnknown(asked: string, vms: readonly Address[], state: State) {
+  const damaged = damagedRecord(asked, state) ?? damagedRecord(`vm.${asked}`, state);
+  if (damaged !== undefined) return damaged;
   const near = vms.find((vm) => vm === `vm.${asked}`) ?? vms.find((vm) => vm.startsWith(`${asked}[`));
   const meant = near ?? nearestName(asked, vms);
   return fail(

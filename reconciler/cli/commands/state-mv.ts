@@ -8,7 +8,7 @@ import { fail, stateLocation } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { moveToState } from "../move/states";
 import { readWorkspace } from "../workspace";
-import { assertChosen, changeState } from "../writing";
+import { assertChosen, changeState, damagedRecord } from "../writing";
 import { addressUnknown, meantBy, onStore } from "./state";
 
 export const stateMvCommand = command({
@@ -39,6 +39,8 @@ function movedTo(
   if (record === undefined && intent === undefined) throw addressUnknown(from, state);
   if (kindOf(from) !== kindOf(to))
     throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
+  const damaged = elsewhere ? undefined : damagedRecord(to, state);
+  if (damaged !== undefined) throw damaged;
   if (!elsewhere && (state.resources.has(to) || state.intents.has(to)))
     throw fail("state/occupied", `the state already has a ${to}`, fixText(setAside(to)));
   return [

@@ -41,7 +41,7 @@ import { commandHolder, fail, newLineage, stateIn } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { openLocatedStore } from "../with-session";
 import { readGiven, workspaceOfState } from "../workspace";
-import { changeState, closedAfter } from "../writing";
+import { changeState, closedAfter, damagedRecord } from "../writing";
 import { runNamed, tooLongAgo } from "./history";
 
 export const stateListCommand = command({
@@ -442,9 +442,12 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
 
 export function addressUnknown(address: string, state: State) {
   const known = [...state.resources.keys(), ...state.intents.keys()];
-  return fail(
-    "state/unknown-address",
-    `the state has no ${address}`,
-    nearestText(address, known, (near) => `did you mean ${near}?`) ?? "reconcile state list shows what it has",
+  return (
+    damagedRecord(address, state) ??
+    fail(
+      "state/unknown-address",
+      `the state has no ${address}`,
+      nearestText(address, known, (near) => `did you mean ${near}?`) ?? "reconcile state list shows what it has",
+    )
   );
 }

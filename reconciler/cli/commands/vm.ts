@@ -122,6 +122,7 @@ function actOnVm(
       throw vmUnknown(
         address,
         vms.map((vm) => vm.address),
+        state,
       );
     }
     const action = actionOn({ id: record.id });
