@@ -4,6 +4,7 @@
  */
 import { cpuUsage } from "node:process";
 import { type Context, createContext, Script } from "node:vm";
+import { errorCode } from "../core/text/errors";
 
 export type Fit = "fits" | "differs" | "endless";
 
@@ -24,9 +25,10 @@ export function fitOf(pattern: RegExp, text: string): Fit {
     const before = cpuUsage();
     try {
       return test.runInContext(context, { timeout }) === true ? "fits" : "differs";
-    } catch {
-      // Nothing else throws here.
-      if (cpuUsage(before).user / 1000 < 0.8 * patternLimitMs) continue;
+    } catch (error) {
+      // Whatever else is thrown, such as that there is no room left for what is still to be tried, is thrown each time.
+      const isCutOff = errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+      if (isCutOff && cpuUsage(before).user / 1000 < 0.8 * patternLimitMs) continue;
       givenUp.add(pattern);
       return "endless";
     }

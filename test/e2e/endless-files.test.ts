@@ -117,3 +117,10 @@ test("a pattern is not endless because the machine was busy or paused meanwhile"
   const patterns = join(__dirname, "../../dist/reconciler/config/patterns.js");
   expect(execFileSync(process.execPath, ["-e", paused, patterns], { encoding: "utf8" })).toBe("differs\n");
 });
+
+test("a pattern for which there is too little memory is given up, and not tried for ever", () => {
+  const patterns = join(__dirname, "../../dist/reconciler/config/patterns.js");
+  const tried = `console.log(require(process.argv[1]).fitOf(/^(?:(a)|b)*c$/u, "a".repeat(2e7)))`;
+  const within = { encoding: "utf8", timeout: 60_000 } as const;
+  expect(execFileSync(process.execPath, ["-e", tried, patterns], within)).toBe("endless\n");
+});
