@@ -8,7 +8,7 @@ import { type Kind, kindRows } from "../../core/model/kinds";
 import type { LiveOf } from "../../core/model/live";
 import { operations } from "../../core/model/operation";
 import type { OperationRow } from "../../core/model/operation-row";
-import { isGone, type Outcome, valueIn } from "../../core/model/outcome";
+import { type Failure, isGone, type Outcome, valueIn } from "../../core/model/outcome";
 import { hostOf } from "../../core/model/relations";
 import type { NewRecord } from "../../core/plan/record-patch";
 import type { Step, UsualAction } from "../../core/plan/step";
@@ -17,6 +17,7 @@ import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
 import { recordCreated, recordEnd } from "../../engine/record-step";
 import {
+  deletedUnseen,
   doneAndSeen,
   doneUnseen,
   failedBy,
@@ -142,15 +143,20 @@ async function remove(step: Step, kind: Kind, id: string, run: Run): Promise<Ste
   const look = () => readOfKind(kind, run.ports.client, id, { signal: run.signal, makesSure: true });
   const sent = await sendDelete(onExisting(step), id, run, { send: () => send(step, run, { id }), look });
   if (sent.end !== undefined) return sent.end;
+  let unread: Failure | undefined;
   const seen = await onceArrived(async () => {
     const now = await look();
-    return isGone(now) ? "done" : now.status === "accepted" ? "changing" : "cannot-tell";
+    if (isGone(now)) return "done";
+    unread = now.status === "accepted" ? undefined : now;
+    return unread === undefined ? "changing" : "cannot-tell";
   }, run);
+  const what = `${kindRows[kind].fullNoun} ${id}`;
+  if (unread !== undefined && seen !== "done") return deletedUnseen(what, unread);
   if (seen !== "done")
     return {
       end: "unknown",
       code: "service/unknown",
-      message: `the service accepted the delete of ${kindRows[kind].fullNoun} ${id}, and still shows it`,
+      message: `the service accepted the delete of ${what}, and still shows it`,
       fix: "run the same command again: it looks first",
     };
   await sent.record();

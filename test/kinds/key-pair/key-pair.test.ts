@@ -69,6 +69,16 @@ it("is not said to have what was accepted and does not show", async () => {
   expect(text).toContain("looking could not tell whether it was done");
 });
 
+it("is not said to be shown still where no look after its delete was answered", async () => {
+  stage.declare({ key_pairs: { ops } });
+  await stage.done("apply", "--auto-approve");
+  stage.declare({});
+  stage.emulator.setFaults([{ operation: "key_pair.get", kind: "status", code: 403 }]);
+  const { exitCode, text } = await stage.reconcile("apply", "--auto-approve", "--allow-empty");
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(/accepted the delete of key pair .*, and whether it is gone cannot be seen/);
+});
+
 it("is told what is wrong with a block at once", async () => {
   stage.declare({ key_pairs: { ops: { comment: 5, colour: "red" } } });
   const { exitCode, text } = await stage.reconcile("plan");
