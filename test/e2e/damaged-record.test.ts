@@ -11,13 +11,13 @@ beforeAll(async () => {
   const vm = (name: string) =>
     `{ name: ${name}, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10, after_ready: { command: ["true"] } }`;
   cwd = makeFolder({
-    "reconcile.yaml": `version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\nvms: { db: ${vm("db-1")}, db2: ${vm("db-2")} }\n`,
+    "reconcile.yaml": `version: 1\nproject: acme\nregion: in-west-1\nservice: { base_url: embedded }\nvms: { db: ${vm("db-1")}, db2: ${vm("db-2")} }\ngroups: { web: {} }\n`,
   });
   const applied = await runCli(["apply", "-y"], { cwd });
   expect(applied.exitCode, applied.stdout + applied.stderr).toBe(0);
   const path = join(cwd, "reconcile.state.json");
   const state = JSON.parse(readFileSync(path, "utf8"));
-  state.resources["vm.db"].id = 5;
+  for (const address of ["vm.db", "group.web"]) state.resources[address].id = 5;
   writeFileSync(path, JSON.stringify(state));
 });
 
@@ -39,7 +39,7 @@ test.each([
   expect(stderr).not.toContain("did you mean");
 });
 
-test("files for other programs say what they leave out", async () => {
+test("files for other programs say which VMs they leave out", async () => {
   const { exitCode, stdout, stderr } = await runCli(["output", "--format", "hosts"], { cwd });
   expect(exitCode).toBe(0);
   expect(stdout).toContain("db-2");

@@ -2,6 +2,8 @@
  * `reconcile output`: the outputs of the project, and its VMs in the formats of other tools. Asks the service nothing.
  */
 
+import { parseAddress } from "../../core/model/address";
+import { runsGuest } from "../../core/model/kinds";
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestText } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
@@ -78,7 +80,7 @@ export const outputCommand = command({
       output.note(
         `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
       );
-    const damaged = state.quarantined.map(({ address }) => address);
+    const damaged = state.quarantined.map(({ address }) => address).filter(mayBeOfHost);
     if (chosen !== "env" && damaged.length > 0)
       output.note(
         `The state has damaged records, and their VMs are left out: ${damaged.join(", ")}. reconcile plan says how they are mended.`,
@@ -97,6 +99,12 @@ export const outputCommand = command({
     return output.finish({ exitCode: 0, diagnostics: [] });
   },
 });
+
+/** A piece of the state of which nobody can tell what it is about may be a machine's. */
+function mayBeOfHost(address: string): boolean {
+  const kind = parseAddress(address)?.kind;
+  return kind === undefined || runsGuest(kind);
+}
 
 type OutputInvocation = Invocation<FlagName, readonly [] | readonly [string]>;
 
