@@ -908,6 +908,7 @@ test.each([
   ["is under way for as long as anybody looks", { id: "t-1", state: "RUNNING" }, undefined],
 ] as const)("what stands at the path of a job and %s", async (_, shown, status) => {
   let { dialect } = readDialectText("", "");
+  let job: object = shown;
   const open: string[] = [];
   let now = 0;
   const trial: Parameters<typeof learnJob>[0] = {
@@ -920,7 +921,7 @@ test.each([
       doctor: {
         async probe({ method, path }) {
           const isIt = path === "/api/v1/tasks/t-1" && method === "GET";
-          const answer = { status: isIt ? 200 : 404, text: JSON.stringify(isIt ? shown : {}), paging: {} } as Answer;
+          const answer = { status: isIt ? 200 : 404, text: JSON.stringify(isIt ? job : {}), paging: {} } as Answer;
           return { outcome: isIt ? { status: "accepted", value: undefined } : rejected("not_found", 404), answer };
         },
       },
@@ -935,6 +936,13 @@ test.each([
   await learnJob(trial, { task_id: "t-1" });
   expect(dialect.wait?.status).toEqual(status);
   expect(open).toHaveLength(status === undefined ? 1 : 0);
+  // A question about the same jobs is answered by a shorter one, and one about jobs that are named elsewhere is not.
+  await learnJob(trial, { operation_id: "o-1" });
+  job = { id: "t-1", state: "done" };
+  await learnJob(trial, { task_id: "t-1" });
+  const others = open.filter((line) => !line.includes("/task_id"));
+  expect(open.filter((line) => line.includes(", was RUNNING"))).toEqual([]);
+  expect(others).toHaveLength(status === undefined ? 1 : 0);
 });
 
 test.each([

@@ -185,12 +185,12 @@ const showsState = ({ names: [name = ""] }: Leaf): boolean =>
 const endWord =
   /^(done|complete[d]?|success(ful|ful?ly|ded)?|succeeded|finished|ok|ended|closed|true|(err|fail|abort|cancel|reject|timed)\w*)$/i;
 
-/** How each question about jobs begins. */
-const aboutJobs = "operations.wait:";
+/** How each question about a job that is shown there begins. */
+const aboutJobAt = ({ path }: Asking): string => `operations.wait: a job, which GET ${path} shows`;
 
 /** What a person has to be told when the job that an answer names is not found. */
 export const lineFor = ({ place, noun }: NamedJob): string =>
-  `${aboutJobs} answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${pluralOf(noun)}/{id}", status: /status, done: [done], failed: [failed] }`;
+  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${pluralOf(noun)}/{id}", status: /status, done: [done], failed: [failed] }`;
 
 /** Learns where the job of an answer is asked for and what it shows once it is done. */
 export async function learnJob(
@@ -223,7 +223,7 @@ async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking):
   // What is under way for longer than the trial looks is not done: a shorter job of another write tells the word.
   if (underWay.test(last)) {
     trial.open.push(
-      `${aboutJobs} a job, which GET ${route.path} shows, was ${last} for as long as it was looked at; if it is to be waited for, write wait: { id: ${JSON.stringify(place)}, method: ${route.method}, path: ${JSON.stringify(route.path)}, status: ${JSON.stringify(status.place)}, done: [done], failed: [failed] }, with its own words for both`,
+      `${aboutJobAt(route)}, was ${last} for as long as it was looked at; if it is to be waited for, write wait: { id: ${JSON.stringify(place)}, method: ${route.method}, path: ${JSON.stringify(route.path)}, status: ${JSON.stringify(status.place)}, done: [done], failed: [failed] }, with its own words for both`,
     );
     return true;
   }
@@ -233,8 +233,8 @@ async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking):
   trial.learn({
     wait: { ...route, id: [place], status: [status.place], done: [last], failed: [], message: [], error: [] },
   });
-  // The questions that earlier jobs left are answered.
-  for (const line of trial.open.filter((one) => one.startsWith(aboutJobs)))
+  // The questions that earlier jobs left there are answered.
+  for (const line of trial.open.filter((one) => one.startsWith(aboutJobAt(route))))
     trial.open.splice(trial.open.indexOf(line), 1);
   trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
   await learnFailure(trial, words, done);
