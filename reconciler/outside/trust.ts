@@ -5,12 +5,13 @@
  * is a function here, which answers with what is refused.
  */
 
-import { readdirSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { ifPossible } from "../core/text/errors";
 import { refuse } from "../refused";
+import { mostLinks } from "../store/durable-file";
 import { filesOfState, isFile } from "../store/open";
 import { checkoutOf } from "./commit";
 import { setting } from "./environment";
@@ -56,12 +57,14 @@ function closedByOf(flag: boolean | undefined): string | undefined {
   );
 }
 
-function realPathAbove(path: string): string {
-  // What is not there yet lies where its folder does.
-  return (
-    ifPossible(() => realpathSync(path)) ??
-    (dirname(path) === path ? path : join(realPathAbove(dirname(path)), relative(dirname(path), path)))
-  );
+/** What is not there yet lies where its folder does, and in the place of a link to nothing it would be made at its end. */
+function realPathAbove(path: string, left = mostLinks): string {
+  const real = ifPossible(() => realpathSync(path));
+  if (real !== undefined || dirname(path) === path) return real ?? path;
+  const folder = realPathAbove(dirname(path), left);
+  const place = join(folder, basename(path));
+  const next = left > 0 ? ifPossible(() => readlinkSync(place)) : undefined;
+  return next === undefined ? place : realPathAbove(resolve(folder, next), left - 1);
 }
 
 const isPathBelow = (path: string, root: string): boolean => {

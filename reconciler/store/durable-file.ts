@@ -23,7 +23,7 @@ import { errorCode, errorMessage, ifPossible } from "../core/text/errors";
 import { StoreFailed } from "./store";
 
 /** As many links as systems follow, of which some have a limit of their own. */
-const mostLinks = 40;
+export const mostLinks = 40;
 
 /** The file a link ends at, also one that is not there yet, so that a rename replaces the target and not the link. */
 export function followLinks(path: string, left = mostLinks): string {

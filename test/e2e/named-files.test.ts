@@ -253,6 +253,23 @@ describe("a closed run", () => {
     expect((await run(folder, ["state", "list", "--state", state], closed)).exitCode).toBe(0);
   });
 
+  it.each([
+    ["to a file that is not there", {}, "reconcile.state.json"],
+    ["by way of another link", { between: "../outside" }, "reconcile.state.json"],
+    ["from a folder that is a link", { "a/b/up": "../.." }, "a/b/up/own.state.json"],
+  ])("nor makes a state outside of it at the end of a link %s", async (_, links, state) => {
+    const above = makeFolder();
+    const folder = join(above, "checkout");
+    writeFiles(above, { "outside/x": "" });
+    writeFiles(folder, { ".git/HEAD": "", "a/b/x": "", "reconcile.yaml": `${head}groups: { web: {} }\n` });
+    for (const [link, to] of Object.entries(links)) symlinkSync(to, join(folder, link));
+    const way = "between" in links ? "between" : "../outside";
+    symlinkSync(join(way, "new.json"), join(folder, state));
+    const ran = await run(folder, ["apply", "-y", "--state", state], closed);
+    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("trust/path")]);
+    expect(readdirSync(join(above, "outside"))).toEqual(["x"]);
+  });
+
   it("nor to what lies beside another state", async () => {
     const [outside, folder] = [makeFolder(), makeFolder()];
     const text = `${head}groups: { web: {} }\n`;
