@@ -71,4 +71,4 @@ export class CommandFailed extends Error {
 
 /** What was given in the place of a file or a name may be an address with a password. */
 export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
-  new CommandFailed([{ severity: "error", code, summary: withoutUsers(summary), fix }]);
+  new CommandFailed([{ severity: "error", code, summary: withoutUsers(summary), fix: fix && withoutUsers(fix) }]);

@@ -4,6 +4,7 @@
  * two. Fits the width of the terminal.
  */
 import { nearestName, nearestText } from "../core/text/nearest";
+import { withoutUsers } from "../core/text/outside-policy";
 import { hang } from "../report/style";
 import { allCommands, type Commands, type Example, findCommand, helpSections, type NamedCommand } from "./command";
 import { commonFlags, type FlagHelp, type FlagName, type FlagRow, flagTable } from "./flags";
@@ -96,7 +97,7 @@ const helpPages: Readonly<Record<string, (commands: Commands) => string>> = {
 /** What to say of words that begin with no command: ours for one of another tool, else the nearest. */
 export function noCommand(commands: Commands, words: readonly string[]): string {
   const [first = "", second] = words;
-  const problem = `reconcile has no command ${JSON.stringify(first)}`;
+  const problem = `reconcile has no command ${JSON.stringify(withoutUsers(first))}`;
   const ours = ourCommand(first, second);
   if (ours !== undefined) return `${problem}; here it is ${ours}`;
   const names = [...Object.keys(commands), "help"];

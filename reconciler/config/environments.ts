@@ -10,6 +10,7 @@ import { perKind } from "../core/model/kinds";
 import { listed } from "../core/text/list-text";
 import { nearestName, nearestText } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
+import { withoutUsers } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
@@ -64,7 +65,7 @@ const toChoose = (words: string, name: string): Advice => [
 ];
 
 function orDeclare(env: string): Advice {
-  const declared = printable(`or declare it: environments: { ${env}: {} }`);
+  const declared = printable(`or declare it: environments: { ${withoutUsers(env)}: {} }`);
   return [toSay([`leave --env and RECONCILE_ENV out, ${declared}`], `leave env out, ${declared}`)];
 }
 

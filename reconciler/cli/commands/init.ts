@@ -9,6 +9,7 @@ import { makeFolder } from "../../../emulator/make-folder";
 import { starterText } from "../../config/starter";
 import { errorCode, errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
+import { isUrl } from "../../core/text/outside-policy";
 import { printable } from "../../core/text/printable";
 import { command, maybeOne } from "../command";
 import { fail } from "../compose";
@@ -30,6 +31,12 @@ export const initCommand = command({
     const [named = defaultFile] = invocation.args;
     // Every command takes a folder or a file; a file under a name that no command looks for in a folder would be found by
     // nobody.
+    if (isUrl(named))
+      throw fail(
+        "cli/file-unwritable",
+        `${named} is an address, and init takes a file or a folder`,
+        "reconcile init, and the service's address in the file that it writes: service: { base_url: … }",
+      );
     const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
     try {
       makeFolder(dirname(path));

@@ -25,6 +25,7 @@ import { lazily } from "../text/lazily";
 import { fewOf } from "../text/list-text";
 import { nearestName } from "../text/nearest";
 import { appendTo, fieldsIn, groupedBy } from "../text/objects";
+import { withoutUsers } from "../text/outside-policy";
 import type { Step } from "./step";
 
 /** `destroy` is a plan for an empty file. The outputs of what it leaves out stay. */
@@ -232,10 +233,10 @@ function unknownAddress(
   return {
     severity,
     code: "plan/unknown-address",
-    summary: `${flag} ${address} names nothing that is declared or recorded`,
+    summary: `${flag} ${withoutUsers(address)} names nothing that is declared or recorded`,
     detail: of.length === 0 ? undefined : `${whole} has ${fewOf(of, 8)}`,
     fix: near === undefined ? undefined : `did you mean ${near}?`,
-    address,
+    address: withoutUsers(address),
   };
 }
 
