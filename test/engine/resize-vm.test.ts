@@ -30,7 +30,7 @@ const vm = (phase: LiveVm["phase"], flavor?: string): LiveVm => ({
 });
 const yes = accepted(undefined);
 const refused = (condition: Rejection["condition"]): Rejection => ({ status: "rejected", condition, message: "no" });
-const lost: Outcome<undefined> = { status: "unknown", reason: "the connection broke" };
+const lost: Outcome<never> = { status: "unknown", reason: "the connection broke" };
 const waiting = vm("verify_resize", "large");
 
 interface Row {
@@ -44,6 +44,8 @@ interface Row {
   readonly noFlavors?: true;
   /** The look at which the run is stopped. */
   readonly stopsAt?: number;
+  /** The look from which on none is answered. */
+  readonly unreadFrom?: number;
   readonly ends: string;
 }
 
@@ -123,6 +125,12 @@ const rows: Readonly<Record<string, Row>> = {
     stopsAt: 3,
     ends: "unknown apply/interrupted, sent 1: flavor small, open",
   },
+  "its record shows the old flavor, and cannot be read any more": {
+    shows: [waiting, vm("running", "small")],
+    answers: [yes],
+    unreadFrom: 3,
+    ends: "failed service/unknown, sent 1: flavor small, open",
+  },
   "nobody can look: the acknowledgement has to do": {
     shows: [],
     answers: [yes],
@@ -164,6 +172,11 @@ const reverts: Readonly<Record<string, Row>> = {
     shows: [vm("running", "large")],
     stopsAt: 2,
     ends: "unknown apply/interrupted, sent 1: flavor small, open",
+  },
+  "its record shows the new flavor, and cannot be read any more": {
+    shows: [vm("running", "large")],
+    unreadFrom: 2,
+    ends: "failed service/unknown, sent 1: flavor small, open",
   },
   "the run is stopped before the record of what somebody has decided has caught up": {
     shows: [vm("running", "large")],
@@ -212,7 +225,7 @@ async function ends(row: Row, isRevert = false): Promise<string> {
     has: (operation) =>
       operation === "vm.get" ? shows.length > 0 : operation.startsWith("vm.resize.") && lacksConfirm !== true,
     client: {
-      getVm: async () => accepted(look()),
+      getVm: async () => (looked + 1 >= (row.unreadFrom ?? Infinity) ? lost : accepted(look())),
       confirmResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
       revertResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
     },

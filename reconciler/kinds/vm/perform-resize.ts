@@ -12,7 +12,9 @@ import { recordAsBefore, recordEnd, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   failedBy,
+  type OpenStep,
   optionsFor,
+  outcomeUnseen,
   type Run,
   recordedVm,
   type StepResult,
@@ -178,28 +180,32 @@ export async function confirm(
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
   const isSo = await becomesSo((seen) => isResized(step, seen, run), id, vm, run);
-  if (isSo === "stopped") return stoppedLooking;
+  if (typeof isSo === "object") return isSo;
   return isSo ? recordEnd(step, run, decided, shownByVm(step, run, vm)) : notResized(step, run);
 }
 
-/** What was confirmed may be another resize than the one that was asked for. A record may be a little behind. */
+/**
+ * What was confirmed may be another resize than the one that was asked for. A record may be a little behind, and one that
+ * cannot be read decides nothing: the step ends with that then.
+ */
 async function becomesSo(
   isSo: (vm: LiveVm) => boolean,
   id: string,
   vm: LiveVm | undefined,
   run: Run,
-): Promise<boolean | "stopped"> {
+): Promise<boolean | OpenStep> {
   if (vm === undefined || isSo(vm)) return true;
-  const look = async (isOver: boolean): Promise<boolean | undefined> => {
+  const look = async (isOver: boolean): Promise<boolean | OpenStep | undefined> => {
     const read = await fetchVm(run, id);
     if (read.seen && (read.vm === undefined || isSo(read.vm))) return true;
-    return isOver ? false : undefined;
+    if (!isOver) return undefined;
+    return read.seen
+      ? false
+      : outcomeUnseen("the resize is decided, and the flavor that the VM has since", read.failure);
   };
   const ended = await lookWithin(run, run.ports.timing.discoveryWindowMs, look, { pauseFirst: true });
-  return ended ?? "stopped";
+  return ended ?? stoppedWhile("waiting for the VM to show the flavor that was decided");
 }
-
-const stoppedLooking = stoppedWhile("waiting for the VM to show the flavor that was decided");
 
 export async function revert(
   step: Step<"vm.resize.revert">,
@@ -216,7 +222,7 @@ export async function revert(
   // Somebody has decided it since the plan looked, or the service by itself: nothing is left to revert.
   if (seen !== undefined && powerShown(seen) !== undefined) {
     const isSo = await becomesSo(isReverted, id, seen, run);
-    if (isSo === "stopped") return stoppedLooking;
+    if (typeof isSo === "object") return isSo;
     return isSo
       ? recordEnd(step, run, doneAndSeen, { flavor: (isReverted(seen) ? seen.flavor : undefined) ?? before?.flavor })
       : notReverted(step, id, to, "the resize was confirmed before it could be reverted", run);
@@ -231,7 +237,7 @@ export async function revert(
   const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
   if (decided.end !== "done") return decided;
   const isSo = await becomesSo(isReverted, id, vm, run);
-  if (isSo === "stopped") return stoppedLooking;
+  if (typeof isSo === "object") return isSo;
   return isSo
     ? recordEnd(step, run, decided, shownByVm(step, run, vm))
     : notReverted(step, id, to, "the service accepted the revert of the resize", run);
