@@ -44,7 +44,7 @@ describe("which state a text is", () => {
   it("a journal without a snapshot cannot be read", () =>
     expect(identify({ snapshot: undefined, journal: [at(1, 0)] })).toBe("unreadable"));
 
-  it("is kept without the text", () => {
+  it("is kept without the text", async () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const used = (): number => {
@@ -57,6 +57,8 @@ describe("which state a text is", () => {
       Buffer.from(head({ lineage: "a lineage of its own", filled: "x".repeat(64_000_000) })).toString();
     const before = used();
     const kept = of(large());
+    // A frame that has ended may hold it until the next turn.
+    for (let turn = 0; turn < 50 && used() - before > 32_000_000; turn++) await new Promise(setImmediate);
     expect(used() - before).toBeLessThan(32_000_000);
     expect(kept).toEqual({ lineage: "a lineage of its own", serial: 4 });
   });
