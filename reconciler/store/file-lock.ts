@@ -97,13 +97,15 @@ function withMark<T>(mark: string, use: () => T): T {
   const deadline = monotonicMs() + markPatienceMs;
   while (!createWhole(mark, JSON.stringify(mine), mine.token)) {
     const other = readLock(mark);
-    if (other === undefined) continue;
-    // On the same machine a dead process can be seen; on another machine only time tells.
-    const isStale = isSameSpace(other) ? isProcessGone(other.pid) : (ageOf(mark) ?? 0) > markPatienceMs;
-    if (isStale) removeStale(mark, other, mine.token);
+    if (other !== undefined && isStale(mark, other)) removeStale(mark, other, mine.token);
     else if (monotonicMs() > deadline)
-      throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
-    else sleepSync(5);
+      throw new StoreFailed(
+        other === undefined
+          ? `${mark} is there and cannot be read, as a link that leads to nothing: remove it`
+          : `${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`,
+      );
+    // What was there to the one and not to the other was let go in between.
+    else sleepSync(other === undefined ? 1 : 5);
   }
   try {
     return use();
@@ -111,6 +113,10 @@ function withMark<T>(mark: string, use: () => T): T {
     if (readLock(mark)?.token === mine.token) removeIfThere(mark);
   }
 }
+
+/** On the same machine a dead process can be seen; on another machine only time tells. */
+const isStale = (mark: string, other: Lock): boolean =>
+  isSameSpace(other) ? isProcessGone(other.pid) : (ageOf(mark) ?? 0) > markPatienceMs;
 
 /** Two processes may find the same stale mark: the second must not remove the new mark of the first. */
 function removeStale(mark: string, stale: Lock, token: string): void {

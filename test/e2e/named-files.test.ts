@@ -270,6 +270,21 @@ describe("a closed run", () => {
     expect(readdirSync(join(above, "outside"))).toEqual(["x"]);
   });
 
+  it.each([
+    ["a folder", "linked", "."],
+    ["what git leaves out", ".gitignore", "git"],
+  ])("nor to %s of a file that it begins", async (_, link, to) => {
+    const [outside, folder] = [makeFolder(), makeFolder()];
+    writeFiles(outside, { git: "mine\n" });
+    writeFiles(folder, { ".git/HEAD": "" });
+    symlinkSync(join(outside, to), join(folder, link));
+    const words = link === "linked" ? ["init", "linked"] : ["init"];
+    const ran = await run(folder, words, closed);
+    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("trust/path")]);
+    expect([readdirSync(outside), readFileSync(join(outside, "git"), "utf8")]).toEqual([["git"], "mine\n"]);
+    expect((await run(folder, words)).exitCode).toBe(0);
+  });
+
   it("nor to what lies beside another state", async () => {
     const [outside, folder] = [makeFolder(), makeFolder()];
     const text = `${head}groups: { web: {} }\n`;
@@ -293,4 +308,12 @@ describe("a closed run", () => {
     expect([noted.exitCode, said(noted)]).toEqual([1, expect.stringContaining("trust/path")]);
     expect(readdirSync(outside)).toEqual(["journal"]);
   });
+});
+
+it("a link to nothing in the place of the lock's mark ends a run, which names it", async () => {
+  const folder = makeFolder();
+  writeFiles(folder, { "reconcile.yaml": `${head}groups: { web: {} }\n` });
+  symlinkSync("nowhere", join(folder, "reconcile.state.json.lock.mark"));
+  const ran = await run(folder, ["apply", "-y"]);
+  expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringMatching(/lock\.mark is there and cannot be read/)]);
 });

@@ -11,6 +11,7 @@ import { errorCode, errorMessage, ifPossible } from "../../core/text/errors";
 import { inShell } from "../../core/text/in-shell";
 import { isUrl } from "../../core/text/outside-policy";
 import { printable } from "../../core/text/printable";
+import { refusedLink, trustFrom } from "../../outside/trust";
 import { command, maybeOne } from "../command";
 import { fail } from "../compose";
 import { defaultFile } from "../workspace";
@@ -38,6 +39,10 @@ export const initCommand = command({
         "reconcile init, and the service's address in the file that it writes: service: { base_url: … }",
       );
     const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
+    const ignoring = join(dirname(path), ".gitignore");
+    const trust = trustFrom();
+    const refused = refusedLink(trust, path, "written") ?? refusedLink(trust, ignoring, "written");
+    if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
     try {
       makeFolder(dirname(path));
       writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
@@ -51,7 +56,7 @@ export const initCommand = command({
         );
       throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
     }
-    const added = ignoreInGit(join(dirname(path), ".gitignore"));
+    const added = ignoreInGit(ignoring);
     invocation.output.print(
       printable(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${inShell(path)}`),
     );
